@@ -1,9 +1,11 @@
-"""Branches that harnesses reach, against random arguments in the same time: `python bench/arguments.py NAME FILE.c… [-- CFLAGS…]`
+"""Branches that harnesses reach, against random arguments in the same time: `python bench/arguments.py NAME FILE.c… [--
+CFLAGS…]`
 
-Each function that the files define (with `--every N` one of N) is explored for `--seconds`, and its harness is run as long with
-inputs at random: half of them uniform, the others small numbers among zeros, so that counts and choices come true. Same harness,
-same program, same judge: directions of branches in the user's files. The line says how many functions ended `exhausted` or
-`exhausted within` bounds, the directions of each way, and in how many functions which way reached more. `--list`: each function.
+Each function that the files define (with `--every N` one of N) is explored for `--seconds`, and its harness is run as
+long with inputs at random: half of them uniform, the others small numbers among zeros, so that counts and choices come
+true. Same harness, same program, same judge: directions of branches in the user's files. The line says how many
+functions ended `exhausted` or `exhausted within` bounds, the directions of each way, and in how many functions which
+way reached more. `--list`: each function.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     .venv/bin/python bench/boards.py [--update] [seconds] [BOARD…]
 
 The tokenizer of 20 bytes (8 where memory is short) through the command line's defaults, depth first. *Round trip*: a
-HELLO and its READY, over the same channel: 8 bytes out, 50 in. *Test*: the same input over and over, whose events the host
-knows: what is left is the channel, the restore and the instrumented program. Medians. `--update` writes the table into
-docs/performance.md. A board whose emulator is missing is left out and named.
+HELLO and its READY, over the same channel: 8 bytes out, 50 in. *Test*: the same input over and over, whose events the
+host knows: what is left is the channel, the restore and the instrumented program. Medians. `--update` writes the table
+into docs/performance.md. A board whose emulator is missing is left out and named.
 """
 
 from __future__ import annotations

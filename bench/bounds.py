@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/bounds.py [program…]
 
-Each program is built twice, with `--check null,division` and with the default, which has `bounds`, too. Flash and RAM: of the
-whole image for a small Cortex-M3 and natively, less what both have. Time: processor time of the target for the inputs of a short
-campaign, everything elided, so that the host is out of it. All figures are ratios within this run.
+Each program is built twice, with `--check null,division` and with the default, which has `bounds`, too. Flash and RAM:
+of the whole image for a small Cortex-M3 and natively, less what both have. Time: processor time of the target for the
+inputs of a short campaign, everything elided, so that the host is out of it. All figures are ratios within this run.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/clients.py [seconds] [rounds]
 
-The best of some rounds, taken by turns: other work on the machine only ever makes one slower. The start of the clients (Python, Z3, the
-image) counts.
+The best of some rounds, taken by turns: other work on the machine only ever makes one slower. The start of the clients
+(Python, Z3, the image) counts.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
     .venv/bin/python bench/confinement.py [SECONDS]
 
-The tokenizer natively, depth first: both explorations run the same tests. They take turns, a block of some tests each (a
-few hundredths of a second), and which comes first changes from block to block, so that whatever disturbs this machine
-disturbs both alike. Measured is processor time, of the target and of the host apart, by the kernel's clock of each process.
-A round is one pair of explorations on fresh targets, since where a process lies in memory makes a difference, too. For the
-ratios of all rounds it prints the trimmed mean of their logarithms with a confidence interval of 95 %, then the same for
-what a start costs. Ten minutes, if nothing else is said; exit code 0 if at most 1 % more is shown, else 1.
+The tokenizer natively, depth first: both explorations run the same tests. They take turns, a block of some tests each
+(a few hundredths of a second), and which comes first changes from block to block, so that whatever disturbs this
+machine disturbs both alike. Measured is processor time, of the target and of the host apart, by the kernel's clock of
+each process. A round is one pair of explorations on fresh targets, since where a process lies in memory makes a
+difference, too. For the ratios of all rounds it prints the trimmed mean of their logarithms with a confidence interval
+of 95 %, then the same for what a start costs. Ten minutes, if nothing else is said; exit code 0 if at most 1 % more is
+shown, else 1.
 """
 
 from __future__ import annotations
@@ -38,7 +39,18 @@ from score_embed.image.image import Image, load_image
 from score_embed.results.store import Store
 
 HERE = Path(__file__).resolve().parent
-COMMAND = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--strategy", "dfs", "--seed", "1"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "score_embed.cli.main",
+    "run",
+    "--json",
+    "--no-witness",
+    "--strategy",
+    "dfs",
+    "--seed",
+    "1",
+]
 BLOCK, BLOCKS, WARM = 50, 60, 4  # tests; blocks of a round; those of them that do not count
 STARTS = 3  # of a round, each way
 GOAL = 1.01
@@ -46,7 +58,8 @@ LEAST = 10  # rounds
 
 
 class Exploration:
-    """One that can be continued for a while, and what it has taken so far: seconds of its target and of this process."""
+    """One that can be continued for a while, and what it has taken so far: seconds of its target and of this
+    process."""
 
     def __init__(self, image: Image, settings: config.Settings, first: bytes, confined: bool) -> None:
         self.target = NativeTarget(image.elf, image.build_id, confined=confined)
@@ -115,7 +128,9 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     kept = ordered[cut : len(values) - cut]
     drawn_in = [kept[0]] * cut + kept + [kept[-1]] * cut
     free, normal = len(kept) - 1, 1.96
-    student = normal + (normal**3 + normal) / (4 * free) + (5 * normal**5 + 16 * normal**3 + 3 * normal) / (96 * free**2)
+    student = (
+        normal + (normal**3 + normal) / (4 * free) + (5 * normal**5 + 16 * normal**3 + 3 * normal) / (96 * free**2)
+    )
     error = statistics.stdev(drawn_in) / (len(kept) / len(values) * math.sqrt(len(values)))
     return statistics.fmean(kept), student * error
 

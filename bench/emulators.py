@@ -1,10 +1,11 @@
-"""Processor time of the emulator for a test: the program with its probes, the restore and the channel, without the host.
+"""Processor time of the emulator for a test: the program with its probes, the restore and the channel, without the
+host.
 
     .venv/bin/python bench/emulators.py [BOARD…]
 
-The 82-byte tokenizer (20 bytes where memory is short): *long*, an input of tokens to its last byte, and *short*, whose first
-byte ends it. All events are known to the host. The least of twelve portions of tests, for on a shared machine times
-come long. To compare two versions, run both in turn.
+The 82-byte tokenizer (20 bytes where memory is short): *long*, an input of tokens to its last byte, and *short*, whose
+first byte ends it. All events are known to the host. The least of twelve portions of tests, for on a shared machine
+times come long. To compare two versions, run both in turn.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from score_embed.link.session import Session
 
 
 def explored(settings: config.Settings, *, everything: bool = False) -> dict[str, Any]:
-    """The summary of a campaign whose files are thrown away. `everything`: the same link with e = 0 and no differences."""
+    """The summary of a campaign whose files are thrown away. `everything`: the same link with e = 0 and no
+    differences."""
     with ExitStack() as stack:
         work = stack.enter_context(tempfile.TemporaryDirectory())
         stack.enter_context(redirect_stderr(StringIO()))

@@ -1,10 +1,11 @@
-"""How many generated programs of nested tables, pointers to tables, dispatch and symbolic stores end `exhausted`, and exactly so.
+"""How many generated programs of nested tables, pointers to tables, dispatch and symbolic stores end `exhausted`, and
+exactly so.
 
     .venv/bin/python bench/generated_tables.py [--seconds S] [--count N] [--first SEED] [--board BOARD] [--toolkit DIR]
 
-The programs of tests/support/table_generator.py. S (10): the most processor seconds of a campaign. Exact: the recorded paths are
-those of all 65,536 inputs. A line for each program that is not exhausted, not exact, or has more than two tests a path, then the
-sums.
+The programs of tests/support/table_generator.py. S (10): the most processor seconds of a campaign. Exact: the recorded
+paths are those of all 65,536 inputs. A line for each program that is not exhausted, not exact, or has more than two
+tests a path, then the sums.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def main() -> None:
     )
     print(f"{counts['tests']} tests, {counts['paths']} paths of {counts['all paths']}")
     if redundancy:
-        print(f"tests a path, of those exhausted: median {statistics.median(redundancy):.2f}, at worst {max(redundancy):.1f}")
+        print(
+            f"tests a path, of those exhausted: median {statistics.median(redundancy):.2f}, at worst {max(redundancy):.1f}"
+        )
 
 
 if __name__ == "__main__":

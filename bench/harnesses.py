@@ -1,8 +1,9 @@
 """How many functions of libraries get arguments that could be real: `python bench/harnesses.py FILE.c… [-- CFLAGS…]`.
 
-For each function that a file defines the harness is made that `--entry` uses, and compiled. The table says how many there are, how
-many are refused, how many do not compile, and of how many some argument is left null because nobody can make it here. `--list` names
-them. Nothing is run; `--explore 10` explores each function for so many seconds and lists the bugs with what they rest on.
+For each function that a file defines the harness is made that `--entry` uses, and compiled. The table says how many
+there are, how many are refused, how many do not compile, and of how many some argument is left null because nobody can
+make it here. `--list` names them. Nothing is run; `--explore 10` explores each function for so many seconds and lists
+the bugs with what they rest on.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def _compiled(text: str) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".i", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
         file.flush()
-        done = subprocess.run(["gcc", "-w", "-fsyntax-only", file.name], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            ["gcc", "-w", "-fsyntax-only", file.name], capture_output=True, text=True, timeout=60, check=False
+        )
     return next((line for line in done.stderr.splitlines() if "error" in line), "")
 
 

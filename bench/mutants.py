@@ -1,10 +1,11 @@
-"""What no test would notice: small changes (mutants) of the rooms without input and output, and the share that tests find.
+"""What no test would notice: small changes (mutants) of the rooms without input and output, and the share that tests
+find.
 
     .venv/bin/python bench/mutants.py [--sample N] [--seed N] [--keep DIR] [ROOM…]
 
-Each night takes other mutants: the seed is the day's number if none is given. mutmut makes the mutants, and runs with each
-one those unit and property tests of its room that call the changed function. Prints a score for each room and the mutants
-that live: kill each with a test of behaviour, or say why it changes none.
+Each night takes other mutants: the seed is the day's number if none is given. mutmut makes the mutants, and runs with
+each one those unit and property tests of its room that call the changed function. Prints a score for each room and the
+mutants that live: kill each with a test of behaviour, or say why it changes none.
 """
 
 from __future__ import annotations

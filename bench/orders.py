@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/orders.py [--seconds S,S…] [--orders NAME…] [--only PROGRAM…] [--update]
 
-Programs: the parsers from packages (bench/parsers.py, tools/fetch-parsers.sh), jsmn, our tokenizer, and one whose twelve
-numbers are arguments. Each campaign has a process of its own; processor time is that process's and its target's from
-the first test on, so other load of the machine does not count. Cells: branch directions / bugs at each time; one
-number where all are the same, with the time of the end if the campaign has ended before. `--update` writes
-the table into docs/design/exploration.md.
+Programs: the parsers from packages (bench/parsers.py, tools/fetch-parsers.sh), jsmn, our tokenizer, and one whose
+twelve numbers are arguments. Each campaign has a process of its own; processor time is that process's and its target's
+from the first test on, so other load of the machine does not count. Cells: branch directions / bugs at each time; one
+number where all are the same, with the time of the end if the campaign has ended before. `--update` writes the table
+into docs/design/exploration.md.
 """
 
 from __future__ import annotations

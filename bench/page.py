@@ -8,7 +8,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def write_table(page: str, bench: str, table: str) -> None:
-    """Put `table` (whole lines) where docs/`page` has the last one of `bench`. Raises ValueError if it has no place for it."""
+    """Put `table` (whole lines) where docs/`page` has the last one of `bench`. Raises ValueError if it has no place for
+    it."""
     path = DOCS / page
     text = path.read_text(encoding="utf-8")
     begin, end = f"<!-- {bench} -->\n", f"<!-- end of {bench} -->\n"

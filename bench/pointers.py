@@ -1,8 +1,9 @@
 """Do harnesses pass pointers that nobody made? `python bench/pointers.py [--list] NAME FILE.c… [-- CFLAGS…]`
 
-Of each function that the files of a library define the harness runs as a plain program over inputs at random, and a program of our
-own looks at the memory that the function finds (tests/support/entered.py). The line says how many functions there are, and how many
-pass: no pointer leads nowhere, and if the function takes pointers, some were not null.
+Of each function that the files of a library define the harness runs as a plain program over inputs at random, and a
+program of our own looks at the memory that the function finds (tests/support/entered.py). The line says how many
+functions there are, and how many pass: no pointer leads nowhere, and if the function takes pointers, some were not
+null.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
     .venv/bin/python bench/probes.py
 
-For a tokenizer, a packet parser and jsmn, and a program that computes without symbolic data. Size: text and read-only data of the program's own object files for a
-Cortex-M3 at -Os. Time: processor time of a native run of the first inputs of a campaign, everything elided, so
-that it is the program's and the probes' alone; "hash only" is the same instrumented C with all probes but the
-branch hash compiled to nothing. The program without symbolic data (it has some in memory, as most programs under test)
-is also run without any probes, and in an emulator. All figures are ratios within this run.
+For a tokenizer, a packet parser and jsmn, and a program that computes without symbolic data. Size: text and read-only
+data of the program's own object files for a Cortex-M3 at -Os. Time: processor time of a native run of the first inputs
+of a campaign, everything elided, so that it is the program's and the probes' alone; "hash only" is the same
+instrumented C with all probes but the branch hash compiled to nothing. The program without symbolic data (it has some
+in memory, as most programs under test) is also run without any probes, and in an emulator. All figures are ratios
+within this run.
 """
 
 from __future__ import annotations

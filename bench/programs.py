@@ -1,4 +1,5 @@
-"""Whole programs from Debian's source packages as they are: what they cost to build, and what a campaign does with them.
+"""Whole programs from Debian's source packages as they are: what they cost to build, and what a campaign does with
+them.
 
     .venv/bin/python bench/programs.py [--seconds S] [--only NAME…] [--update]
 
@@ -52,7 +53,9 @@ class Program:
 
 
 PROGRAMS = {
-    "lua": Program("lua5.4", (), ("src/*.c",), ("-Isrc", "-DLUA_COMPAT_5_3", "-lm"), ("--stdin-bytes", "20"), r"luac\.c"),
+    "lua": Program(
+        "lua5.4", (), ("src/*.c",), ("-Isrc", "-DLUA_COMPAT_5_3", "-lm"), ("--stdin-bytes", "20"), r"luac\.c"
+    ),
     "mawk": Program(
         "mawk",
         ("./configure", "make"),
@@ -108,9 +111,22 @@ def explored(program: Program, folder: Path, scratch: Path, *words: str) -> tupl
     """summary.json, and processor seconds of its own and of its children's, and MiB."""
     named = [_source(path) for glob in program.sources for path in sorted(folder.glob(glob))]
     sources = [str(path.relative_to(folder)) for path in named if not re.search(program.without, str(path))]
-    command = [sys.executable, "-c", MEASURED, "run", "--json", *words, *program.symbolic, *sources, "--", *program.flags]
+    command = [
+        sys.executable,
+        "-c",
+        MEASURED,
+        "run",
+        "--json",
+        *words,
+        *program.symbolic,
+        *sources,
+        "--",
+        *program.flags,
+    ]
     environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / "cache")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
+    )
     if not done.stdout:
         sys.exit(done.stderr)
     used = done.stderr.rpartition("used ")[2].split()

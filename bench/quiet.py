@@ -2,10 +2,10 @@
 
     .venv/bin/python bench/quiet.py [--update] [BOARD…]
 
-CRC-32, an insertion sort, SHA-256 and a product of large numbers, each on data that is symbolic and on data that is not,
-so that no probe can be left out. With `--check none`, and with the default checks. Processor time of the target (an
-emulator's are its own), less that of the same program that does the work no time; the least of several portions, for
-on a shared machine times come long. `--update` writes the table into docs/performance.md.
+CRC-32, an insertion sort, SHA-256 and a product of large numbers, each on data that is symbolic and on data that is
+not, so that no probe can be left out. With `--check none`, and with the default checks. Processor time of the target
+(an emulator's are its own), less that of the same program that does the work no time; the least of several portions,
+for on a shared machine times come long. `--update` writes the table into docs/performance.md.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/serial_fleet.py [--time 30s] 1,8,32
 
-The 82-byte tokenizer, depth first; tests a second of the time in which the clients are there. Each board is a rig behind a
-pseudo-terminal whose line is limited to that rate. The boards' processor time (the rigs) is this machine's too, which it
-is not with real boards: so it is counted apart.
+The 82-byte tokenizer, depth first; tests a second of the time in which the clients are there. Each board is a rig
+behind a pseudo-terminal whose line is limited to that rate. The boards' processor time (the rigs) is this machine's
+too, which it is not with real boards: so it is counted apart.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/serial_line.py [--update] [tests] [BOARD]
 
-The 82-byte tokenizer in a simulated rig behind a pseudo-terminal, the line limited to that rate, with the latency of a USB
-adapter (1 ms) and without. *All sent*: the same encoder and the same campaign with e = 0 and whole inputs. *At most*: if
-nothing but the line took time. `--update` writes the table into docs/performance.md.
+The 82-byte tokenizer in a simulated rig behind a pseudo-terminal, the line limited to that rate, with the latency of a
+USB adapter (1 ms) and without. *All sent*: the same encoder and the same campaign with e = 0 and whole inputs. *At
+most*: if nothing but the line took time. `--update` writes the table into docs/performance.md.
 """
 
 from __future__ import annotations

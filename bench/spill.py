@@ -32,7 +32,17 @@ def fill_and_drain(strategy: str, spills: bool, wanted: int) -> str:
                 known += 1
                 depth = 1 + (known * 7 + flip) % 80
                 pairs.append(
-                    Pair(known.to_bytes(16), bytes(82), depth, depth, depth, known, 7, range(3, 4), origin=Origin(root, flip))
+                    Pair(
+                        known.to_bytes(16),
+                        bytes(82),
+                        depth,
+                        depth,
+                        depth,
+                        known,
+                        7,
+                        range(3, 4),
+                        origin=Origin(root, flip),
+                    )
                 )
             record.waiting.add(pairs, queue.add(pairs))
             done += take(queue, record)

@@ -1,9 +1,9 @@
 """Query streams: the questions of a real campaign in order, with the path that each stands on.
 
-One JSON value a line. `["node", kind, width, value, argument…]` defines the next formula (arguments by number), `["table",
-width, name, index, entry…]` one that reads a table (entries where the name comes first);
-`["ask", keep, [condition…], target, input]` asks for `target` on a path that shares its first `keep` conditions with
-that of the question before. So a solver that follows the path sees the same path as in the campaign.
+One JSON value a line. `["node", kind, width, value, argument…]` defines the next formula (arguments by number),
+`["table", width, name, index, entry…]` one that reads a table (entries where the name comes first); `["ask", keep,
+[condition…], target, input]` asks for `target` on a path that shares its first `keep` conditions with that of the
+question before. So a solver that follows the path sees the same path as in the campaign.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Table-driven programs: distinct paths a CPU second, tests a path, SMT questions a path; at a small size, whether no path is lost.
+"""Table-driven programs: distinct paths a CPU second, tests a path, SMT questions a path; at a small size, whether no
+path is lost.
 
     .venv/bin/python bench/tables.py [--seconds S] [--json] [--only PROGRAM…] [--against DIR [--rounds N]] [--update]
 
 Bench size: a campaign through the command line, natively, depth first, is told to stop when it has used S seconds of
 processor time (10), its target included, its start and build left out. Small size: a campaign until it ends, or for
-`--small-seconds` (60), and its recorded paths beside those that the plain program takes over all inputs.
-`--against DIR`: the toolkit of another checkout beside this one's, turn by turn in the same minutes, since other load of the machine
-comes and goes; ratios are ours to theirs. `--update` writes the table into docs/design/forks.md.
+`--small-seconds` (60), and its recorded paths beside those that the plain program takes over all inputs. `--against
+DIR`: the toolkit of another checkout beside this one's, turn by turn in the same minutes, since other load of the
+machine comes and goes; ratios are ours to theirs. `--update` writes the table into docs/design/forks.md.
 """
 
 from __future__ import annotations

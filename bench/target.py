@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/target.py [--update] [BOARD…]
 
-The frames that a campaign sends (depth first) are recorded, and sent again to a fresh target by a host that does nothing
-else. In turn with it the same host does bare round trips over two pipes: 82 bytes there, 400 back. All processes are pinned
-to one core, so a round trip is what both sides compute and two changes of process; unpinned, it measures how
-processors wake. Times are the least of several portions, for on a shared machine they come long. `--update` writes the
-table into docs/performance.md.
+The frames that a campaign sends (depth first) are recorded, and sent again to a fresh target by a host that does
+nothing else. In turn with it the same host does bare round trips over two pipes: 82 bytes there, 400 back. All
+processes are pinned to one core, so a round trip is what both sides compute and two changes of process; unpinned, it
+measures how processors wake. Times are the least of several portions, for on a shared machine they come long.
+`--update` writes the table into docs/performance.md.
 """
 
 from __future__ import annotations

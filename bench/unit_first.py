@@ -1,4 +1,5 @@
-"""A plugin of pytest for mutants.py: quick tests before those with thousands of inputs. A mutant is done with at the first that fails."""
+"""A plugin of pytest for mutants.py: quick tests before those with thousands of inputs. A mutant is done with at the
+first that fails."""
 
 from __future__ import annotations
 

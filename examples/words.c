@@ -1,4 +1,5 @@
-/* A program as many are: it counts the words of its standard input, or with `-l` the lines. Nothing in it knows of score-embed. */
+/* A program as many are: it counts the words of its standard input, or with `-l` the lines. Nothing in it knows of
+ * score-embed. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Bounds: an access must stay in the object that its pointer was made from, wherever arithmetic led it.
  *
- * At the access itself it is too late to ask: `*p++` is already in the neighbour, and `end[-1]` is right where `end` is one
- * past an array. So the program says beside each access the pointer that its address was computed from (origins.py of the
- * front-end), as Jones and Kelly check arithmetic (AADEBUG 1997), but only where something is read or stored. Objects that
- * nobody listed are not checked, but counted. With a symbolic address or size, "it stays in the object" is a condition whose
- * other side is searched for. */
+ * At the access itself it is too late to ask: `*p++` is already in the neighbour, and `end[-1]` is right where `end` is
+ * one past an array. So the program says beside each access the pointer that its address was computed from (origins.py
+ * of the front-end), as Jones and Kelly check arithmetic (AADEBUG 1997), but only where something is read or stored.
+ * Objects that nobody listed are not checked, but counted. With a symbolic address or size, "it stays in the object" is
+ * a condition whose other side is searched for. */
 #include "state.h"
 
 #ifndef SC_STRAYS /* 12 bytes of RAM each */
@@ -37,7 +37,8 @@ static const sc_uptr *limit_of(const void *at)
     return sc.limit_of ? sc.limit_of(at) : 0;
 }
 
-/* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody knows. */
+/* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody
+ * knows. */
 static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *object)
 {
     sc_extent before, there;
@@ -65,10 +66,11 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
             sc.unchecked++;
             return 0;
         }
-        /* A pointer to the object's first byte may as well be one past the object before it: then both are meant, wherever
-         * p is in this run. All runs of a path must agree on what it is that p must be in. */
+        /* A pointer to the object's first byte may as well be one past the object before it: then both are meant,
+         * wherever p is in this run. All runs of a path must agree on what it is that p must be in. */
         if (origin == object->at && !limit_of(object->at) && more && limit_of(before.at)) {
-            if ((const sc_u8 *)p < (const sc_u8 *)origin) { /* one past an object whose size is a formula: which of the two? */
+            /* one past an object whose size is a formula: which of the two? */
+            if ((const sc_u8 *)p < (const sc_u8 *)origin) {
                 object->at = 0;
                 sc.unchecked++;
                 return 0;
@@ -152,7 +154,8 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     if (SC_IN_INTERRUPT()) return;
     forget(find(where));
     if (value == origin) return;
-    /* In an object of its own only its first byte might be taken for one past another one: that is passed on, not kept. */
+    /* In an object of its own only its first byte might be taken for one past another one: that is passed on, not
+     * kept. */
     if ((!IS_NUMBER(where) || KNOWN == SC_STRAYS) && begin_of(value) == begin_of(origin)) return;
     s.where = where;
     s.value = value;
@@ -173,8 +176,8 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
     return value;
 }
 
-/* The first input that was declared in an object: where it is in the test's input, and 1 more; 0: there is none, or this is a
- * small board. Where a harness made the object, its size may be the harness's guess. */
+/* The first input that was declared in an object: where it is in the test's input, and 1 more; 0: there is none, or
+ * this is a small board. Where a harness made the object, its size may be the harness's guess. */
 static sc_i32 input_in(sc_u32 verdict, sc_extent object, const void *origin)
 {
 #if SC_INPUTS_KNOWN
@@ -211,7 +214,8 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     if (verdict) fail(verdict, p, input_in(verdict, object, (const void *)origin));
 }
 
-void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words)
+void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
+             const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at), *of_origin;
     sc_extent object;

@@ -59,8 +59,8 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
     return dir;
 }
 
-/* What nearly all conditions of a path are, in one piece where code may be large: of one leaf, whose bytes lie at p and are
- * symbolic, all of them. Returns 0 if it is another one, or the run is a special one. */
+/* What nearly all conditions of a path are, in one piece where code may be large: of one leaf, whose bytes lie at p and
+ * are symbolic, all of them. Returns 0 if it is another one, or the run is a special one. */
 static sc_u32 straight(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 dir, const void *p)
 {
 #if defined SC_QUIET_STATE && !defined SC_VERIFY
@@ -111,7 +111,9 @@ sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* with the constant after the leaf word */
     sc_u32 relation = d[3] >> 8;
-    return sc_cond1(f, at, compare(relation, v, relation & SC_RELATION_SIGNED ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]), (sc_uptr)p);
+    return sc_cond1(f, at,
+                    compare(relation, v, relation & SC_RELATION_SIGNED ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]),
+                    (sc_uptr)p);
 }
 
 sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v)

@@ -110,12 +110,14 @@ void sc_leave(sc_frame *f)
     sc.returned = f->self;
     if (MASKS(f)[0] & CALLBACK) {
         sc.returned = 0;
-        if (sc.result_taint || (sc.struct_ret && sc_taint_get(sc.struct_ret, SC_REACH))) /* also to a main without probes */
+        /* also to a main without probes */
+        if (sc.result_taint || (sc.struct_ret && sc_taint_get(sc.struct_ret, SC_REACH)))
             sc_note(SC_EVENT_CALLBACK_RETURN, f->table[0] | (sc_u32)f->table[1] << 16);
         sc.opaque = (sc_u32)(sc_uptr)f->self;
         sc.struct_ret = 0;
         found = sc.opaque ? sc.opaque : f->table[0] | (sc_u32)f->table[1] << 16; /* none: main has no probes */
-        if (sc.reach && sc.reach()) sc_note(SC_EVENT_FOUND, found); /* opaque code goes on, and sees what the callback did */
+        /* opaque code goes on, and sees what the callback did */
+        if (sc.reach && sc.reach()) sc_note(SC_EVENT_FOUND, found);
         if (!sc.opaque) return;
         sc.shadow(1);
     }
@@ -162,7 +164,8 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
     sc.struct_ret = 0;
 }
 
-/* What opaque code sees: 1, symbolic data in memory or an argument of which the host knows nothing; 2, what it finds by itself; */
+/* What opaque code sees: 1, symbolic data in memory or an argument of which the host knows nothing; 2, what it finds by
+ * itself; */
 enum { NUMBERS = 4 }; /* arguments that the host was told: it may know all their values */
 
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
@@ -178,7 +181,8 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen |= 1u;
     }
     va_end(tail);
-    if ((d[1] & SC_OPAQUE_OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & SC_OPAQUE_GIVES_BACK && sc.told)) seen |= 2u;
+    if ((d[1] & SC_OPAQUE_OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & SC_OPAQUE_GIVES_BACK && sc.told))
+        seen |= 2u;
     if (!sc_begin(f, at)) {
         if (seen) sc.seen = SITE(f, d);
         return 0;

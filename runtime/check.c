@@ -1,5 +1,5 @@
-/* Checks: conditions whose other side is a bug. They are flipped as others are, but in no coverage, and in the path hash
- * only if they do not hold: where the test ends is then part of its path. */
+/* Checks: conditions whose other side is a bug. They are flipped as others are, but in no coverage, and in the path
+ * hash only if they do not hold: where the test ends is then part of its path. */
 #include "state.h"
 
 void sc_fail(sc_frame *f, sc_uint at)

@@ -1,9 +1,9 @@
 /* The event stream: varints into chunks, chunks into TRACE frames; the CRC over all of it and prefix elision.
  *
  * Nothing holds the whole trace: a chunk is sent when it is full, the last one with END. A mispredicted run, and the
- * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager each
- * byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of conditions only,
- * and of all conditions: it is silent but for these. */
+ * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager
+ * each byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of
+ * conditions only, and of all conditions: it is silent but for these. */
 #include "state.h"
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;

@@ -1,7 +1,8 @@
 /* Inputs: the program asks for bytes, gets the next ones of the test's input, and from then on they are symbolic. */
 #include "state.h"
 
-/* The program asks for n bytes of input. What it does without them nobody wants to know: it will run again with them. */
+/* The program asks for n bytes of input. What it does without them nobody wants to know: it will run again with
+ * them. */
 static void ask(sc_size n)
 {
     if (sc.input_used <= sc.input_size && n <= sc.input_size - sc.input_used) return;

@@ -1,9 +1,10 @@
 /* What code without probes may know of the program's memory: it can read there at any of its calls, also long after.
  *
  * As a garbage collector marks: what its calls were given, as arguments or as results, the variables that it names, and
- * whatever pointers in all of these lead to. Objects have the size that they are known to have (object.c, the heap); another
- * pointer is taken to reach REACH bytes. Nobody can know what such code has kept, so an object stays lent until the test
- * or its activation ends. Where there is no room for more, all memory counts as lent; where there is hardly any flash, from the first. */
+ * whatever pointers in all of these lead to. Objects have the size that they are known to have (object.c, the heap);
+ * another pointer is taken to reach REACH bytes. Nobody can know what such code has kept, so an object stays lent until
+ * the test or its activation ends. Where there is no room for more, all memory counts as lent; where there is hardly
+ * any flash, from the first. */
 #include "state.h"
 
 #include <stdarg.h>
@@ -110,13 +111,15 @@ extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
 static sc_u32 plausible(sc_uptr p)
 {
     const SC_ROM sc_uptr *first = __start_sc_extents;
-    sc_uptr count = ((sc_uptr)__stop_sc_extents - (sc_uptr)first) / sizeof *first; /* as integers: gcc takes end[-2] for an error */
+    /* as integers: gcc takes end[-2] for an error */
+    sc_uptr count = ((sc_uptr)__stop_sc_extents - (sc_uptr)first) / sizeof *first;
     if (p - SC_STACK_BASE < SC_STACK_TOP - SC_STACK_BASE) return 1;
     if (count && p >= first[0] && p <= first[count - 2] + SC_BYTES(first[count - 1])) return 1;
     return sc.block && object_at((const void *)p).size;
 }
 
-/* How far one can read where nobody knows the object: to the stack's top, else to the end of the page, as memory may end there. */
+/* How far one can read where nobody knows the object: to the stack's top, else to the end of the page, as memory may
+ * end there. */
 static sc_uptr readable(sc_uptr at, sc_uptr end)
 {
     sc_uptr most = (at | 4095u) + 1u;
@@ -187,7 +190,8 @@ void sc_lend(const void *p, sc_uint pointer)
     lend(p, pointer);
 }
 
-/* Whether the callee has probes is known only after a call through a pointer; it may have changed by then what it found. */
+/* Whether the callee has probes is known only after a call through a pointer; it may have changed by then what it
+ * found. */
 sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...)
 {
     va_list tail;

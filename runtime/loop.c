@@ -10,7 +10,8 @@ sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 #define SC_READ 64u /* bytes that are taken from the link at once */
 #endif
 #define CANARY 0x5C0EC0DEu
-/* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets them. */
+/* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets
+ * them. */
 static volatile sc_u32 first SC_RUNTIME_DATA_AT("first"), last SC_RUNTIME_DATA_AT("last");
 static sc_u32 main_returned SC_RUNTIME_DATA; /* sc_main returned; exit() is running */
 static sc_u32 link_errors SC_RUNTIME_DATA;   /* damaged frames since the last END */
@@ -267,7 +268,8 @@ static sc_u32 apply(sc_u32 crc)
     sc_u32 at = 0;
     while (message.p != message.end) {
         sc_u32 skip = take_varint(), count = take_varint();
-        if (message.bad || skip > sc.input_size - at || count > sc.input_size - at - skip || count > (sc_u32)(message.end - message.p))
+        if (message.bad || skip > sc.input_size - at || count > sc.input_size - at - skip ||
+            count > (sc_u32)(message.end - message.p))
             return 0;
         at += skip;
         sc_copy_bytes(sc_input + at, message.p, count);

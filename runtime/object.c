@@ -1,17 +1,17 @@
-/* The objects of the program that pointers lead to: variables of static storage are listed in ROM, those on the stack are
- * told when they are declared, blocks of the heap are the heap's.
+/* The objects of the program that pointers lead to: variables of static storage are listed in ROM, those on the stack
+ * are told when they are declared, blocks of the heap are the heap's.
  *
- * Two questions are asked of them. A read or store at a symbolic address needs the object that the address is in: it need not
- * be what the program means, for the formula says that the address is in these bytes, and inputs are looked for with which
- * it is not. Bounds (bounds.c) need the object that a pointer was made from. Both look by halving. */
+ * Two questions are asked of them. A read or store at a symbolic address needs the object that the address is in: it
+ * need not be what the program means, for the formula says that the address is in these bytes, and inputs are looked
+ * for with which it is not. Bounds (bounds.c) need the object that a pointer was made from. Both look by halving. */
 #include "state.h"
 
 #ifndef SC_LOCALS /* 12 bytes of RAM each */
 #define SC_LOCALS SC_BY_RAM(6u, 16u, 64u)
 #endif
 
-/* Those on the stack, the highest address first: what is declared last mostly lies lowest. Where there is no room for more, the
- * oldest stay: what pointers lead to lives long. An object ends with its activation. */
+/* Those on the stack, the highest address first: what is declared last mostly lies lowest. Where there is no room for
+ * more, the oldest stay: what pointers lead to lives long. An object ends with its activation. */
 static struct {
     const sc_u8 *at;
     sc_size size;
@@ -20,8 +20,8 @@ static struct {
 
 static sc_uint full SC_RUNTIME_DATA; /* some that live are not known: since then */
 
-/* Variables that instrumented files list, as words, address and size in turn: avr-gcc copies structs as if they were in RAM. The
- * linker gives the section's bounds, the build sorts it (image/extents.py). */
+/* Variables that instrumented files list, as words, address and size in turn: avr-gcc copies structs as if they were in
+ * RAM. The linker gives the section's bounds, the build sorts it (image/extents.py). */
 extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
 
@@ -37,8 +37,8 @@ static sc_u32 above(const sc_u8 *p)
     return low;
 }
 
-/* Forget those of activations that have ended: deeper ones than that of the last probe, and all that were as deep as one that was
- * entered since. */
+/* Forget those of activations that have ended: deeper ones than that of the last probe, and all that were as deep as
+ * one that was entered since. */
 static void forget_ended(void)
 {
     sc_u32 depth = sc.depth < sc.entered ? sc.depth + 1u : sc.entered;
@@ -46,8 +46,8 @@ static void forget_ended(void)
     sc.entered = 0xFFFFFFFFu;
 }
 
-/* A stack that grows downwards: what lies below this function's frame has ended, and so has what the variable lies in. No two that
- * are known overlap: all runs of a path must agree on the object that an address is in. */
+/* A stack that grows downwards: what lies below this function's frame has ended, and so has what the variable lies in.
+ * No two that are known overlap: all runs of a path must agree on the object that an address is in. */
 void sc_local(const void *p, sc_size n)
 {
     const sc_u8 *here = __builtin_frame_address(0), *from = p;
@@ -94,7 +94,8 @@ static sc_u32 holds(sc_extent object, const void *p, sc_uptr bytes)
     return size >= bytes && (sc_uptr)p - (sc_uptr)object.at <= size - bytes;
 }
 
-/* The object that this byte is of, on the stack or of static storage, and the one that ends where it begins. Size 0: none. */
+/* The object that this byte is of, on the stack or of static storage, and the one that ends where it begins. Size 0:
+ * none. */
 sc_extent sc_variable(const void *p, sc_extent *before)
 {
     const SC_ROM sc_uptr *low = __start_sc_extents, *high = __stop_sc_extents;

@@ -1,15 +1,15 @@
 /* Separate variables that one pointer may lead to: `*outs[i] = 1;`, where outs[] holds &a, &b and &c.
  *
- * The formula of such a pointer is a choice among what a table holds. So whenever a pointer is read and nobody knows from
- * which place of its table, the variables that all of the table's pointers lead to are noted: they belong together from
- * then on, and with all that one of them belonged to before. A read or store at a symbolic address in one of them says what
- * all of them hold, and the host makes one formula of it.
+ * The formula of such a pointer is a choice among what a table holds. So whenever a pointer is read and nobody knows
+ * from which place of its table, the variables that all of the table's pointers lead to are noted: they belong together
+ * from then on, and with all that one of them belonged to before. A read or store at a symbolic address in one of them
+ * says what all of them hold, and the host makes one formula of it.
  *
  * Nothing rests on this being right. That the address is in one of these is a condition as "in this object" is: what is
- * missing costs a test, what is too much a few bytes. But bounds are judged by the object that the run's own pointer leads
- * to. So the access has to be within for all of them; else each object is a test, with its own bounds. And all runs of a
- * path must agree, wherever the pointer leads in them. So pointers that are symbolic themselves do not count, what belongs
- * together does not depend on which of it is looked at, and the order is that in which they were noted. */
+ * missing costs a test, what is too much a few bytes. But bounds are judged by the object that the run's own pointer
+ * leads to. So the access has to be within for all of them; else each object is a test, with its own bounds. And all
+ * runs of a path must agree, wherever the pointer leads in them. So pointers that are symbolic themselves do not count,
+ * what belongs together does not depend on which of it is looked at, and the order is that in which they were noted. */
 #include "state.h"
 
 #ifdef SC_FAMILIES

@@ -3,10 +3,11 @@
  * Linux has them in posix/port.c (memory: posix/memory.c), boards in bare/bare.c; their link is in uart.c of each
  * port or in bare/semihosting.c.
  *
- * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
- * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
- * (tainted 32-byte words an opaque call can be compared on exactly), SC_CAPABILITIES and SC_IN_INTERRUPT(). Where nothing protects the
- * stack, SC_STACK_LIMIT: a function entered with a frame below it has overflowed it. */
+ * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of 32;
+ * boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG
+ * frame), SC_SHADOW (tainted 32-byte words an opaque call can be compared on exactly), SC_CAPABILITIES and
+ * SC_IN_INTERRUPT(). Where nothing protects the stack, SC_STACK_LIMIT: a function entered with a frame below it has
+ * overflowed it. */
 #ifndef SC_PORT_H
 #define SC_PORT_H
 

@@ -1,8 +1,8 @@
 /* The probes: each keeps hashes and taint, and sends an event if something in it is tainted. Here is what probes have
  * in common, and those of values. Branches are in branch.c, inputs in input.c; ARCHITECTURE.md has a table of the rest.
  *
- * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small.
- * A probe that finds itself in an interrupt stays silent: interrupts are no part of a path. What it must not miss is that
+ * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small. A probe
+ * that finds itself in an interrupt stays silent: interrupts are no part of a path. What it must not miss is that
  * symbolic data is read there: what comes of that has no formula. */
 #include "state.h"
 
@@ -10,7 +10,8 @@ sc_state sc SC_RUNTIME_DATA;
 
 #ifdef SC_QUIET_STATE
 #define SAME_PLACE(ours, theirs) \
-    typedef char ours##_is_where_quiet_code_has_it[__builtin_offsetof(sc_state, ours) == __builtin_offsetof(sc_quiet_state, theirs) ? 1 : -1]
+    typedef char ours##_is_where_quiet_code_has_it \
+        [__builtin_offsetof(sc_state, ours) == __builtin_offsetof(sc_quiet_state, theirs) ? 1 : -1]
 SAME_PLACE(quiet, quiet);
 SAME_PLACE(path, a);
 SAME_PLACE(last_site, last_site);
@@ -82,7 +83,8 @@ void sc_hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
     if (bytes == 8) sc_mix(&sc.operand, high);
 }
 
-/* A leaf in memory has no slot: in its place stands whether the object may change while the program only looks at it. */
+/* A leaf in memory has no slot: in its place stands whether the object may change while the program only looks at
+ * it. */
 #define WAITED 1u
 
 /* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
@@ -242,7 +244,8 @@ void sc_value(sc_u64 v)
 
 void sc_assert_fail(sc_frame *f, sc_uint at)
 {
-    sc.last_site = SITE(f, DESCRIPTOR(f, at)); /* the place: a compiler may merge the calls of several assertions into one */
+    /* the place: a compiler may merge the calls of several assertions into one */
+    sc.last_site = SITE(f, DESCRIPTOR(f, at));
     sc_end(SC_VERDICT_ASSERTION, 0);
 }
 

@@ -56,8 +56,8 @@ typedef struct {
 } sc_frame;
 #define SC_ACTIVATION(words) struct { sc_frame head; sc_u32 m[1 + (words)]; }
 
-/* First in an interrupt handler: it has no probes, but what it calls may have some, which stay silent. Where no register
- * tells that a handler runs, they are counted. */
+/* First in an interrupt handler: it has no probes, but what it calls may have some, which stay silent. Where no
+ * register tells that a handler runs, they are counted. */
 #if defined __AVR__ || defined __riscv
 #define SC_COUNT_HANDLERS
 extern volatile sc_u8 sc_handlers;
@@ -78,8 +78,8 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
 #define SC_NONE SC_LEAF(SC_LEAF_NONE, 0, 0)
 #define SC_POINTER(slot) SC_LEAF(SC_LEAF_MEMORY, 0, slot) /* sc_opaque: a pointer argument held in a slot */
 
-/* Where the next argument of `...` lies, of a type that is passed as integers are, and the next double; and, of an ABI that
- * passes the first ones in registers, where those on the stack do. */
+/* Where the next argument of `...` lies, of a type that is passed as integers are, and the next double; and, of an ABI
+ * that passes the first ones in registers, where those on the stack do. */
 #ifdef __x86_64__
 #define SC_VA_DOUBLE(list) \
     ((list)->fp_offset < 176u ? (const char *)(list)->reg_save_area + (list)->fp_offset : SC_VA_STACK(list))
@@ -111,7 +111,8 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
 #define sc_float64(x) (((union { sc_u64 pattern; double number; }){(x)}).number)
 
 /* Objects that keep their value from test to test: the restore leaves this section alone. They start as zero. */
-#ifdef __linux__ /* gcc leaves the zeros out of an object only if the section is called so: here there are 200 MiB of them */
+/* gcc leaves the zeros out of an object only if the section is called so: here there are 200 MiB of them */
+#ifdef __linux__
 #define SC_RUNTIME_DATA __attribute__((section(".bss.sc_data")))
 #define SC_RUNTIME_DATA_AT(end) __attribute__((section(".bss.sc_data_" end)))
 #else /* a firmware's own linker script would take that for its .bss */
@@ -131,15 +132,16 @@ extern const sc_u32 sc_coverage_total;
 extern sc_u8 sc_coverage_run[];   /* directions seen since the host last acknowledged */
 extern sc_u8 sc_coverage_acked[]; /* directions the host knows */
 
-/* What a pointer may lead to at a symbolic address: variables of static storage are listed, those on the stack are told when they are
- * declared. Only where a program reads or writes so (SC_OBJECTS). The list is in ROM, also on an AVR, where gcc gives variables in
- * `__flash` a section of its own. */
+/* What a pointer may lead to at a symbolic address: variables of static storage are listed, those on the stack are told
+ * when they are declared. Only where a program reads or writes so (SC_OBJECTS). The list is in ROM, also on an AVR,
+ * where gcc gives variables in `__flash` a section of its own. */
 typedef struct {
     const void *at;
     sc_size size; /* bytes */
 } sc_extent;
 #define SC_ONE_OF_MANY ((sc_size)1 << (8u * sizeof(sc_size) - 2u))
-#define SC_NAMELESS ((sc_size)1 << (8u * sizeof(sc_size) - 1u)) /* until the build sorts the list: it has no symbol with its size */
+/* until the build sorts the list: it has no symbol with its size */
+#define SC_NAMELESS ((sc_size)1 << (8u * sizeof(sc_size) - 1u))
 #ifdef SC_OBJECTS
 #define SC_STATIC(n, object)                                                             \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
@@ -148,7 +150,8 @@ typedef struct {
 #define SC_STATIC_ONE(n, object)                                                         \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)&(object), sizeof(object) | SC_ONE_OF_MANY}
-/* A string literal: a compiler makes one object of all in a file that are the same, so this is the one that the program means. */
+/* A string literal: a compiler makes one object of all in a file that are the same, so this is the one that the program
+ * means. */
 #define SC_TEXT(n, literal)                                                              \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)(literal), sizeof(literal) | SC_NAMELESS}
@@ -164,12 +167,14 @@ typedef struct {
     if (sc_any) sc_clear(p, n)
 #endif
 
-/* Variables that code without probes names, and so may read; and those that an interrupt handler without probes does. */
+/* Variables that code without probes names, and so may read; and those that an interrupt handler without probes
+ * does. */
 #define SC_NAMED(n, object, bytes) \
     static const sc_extent sc_named##n __attribute__((section("sc_named"), used)) = {(const void *)&(object), bytes}
 #define SC_SHARED(n, object, bytes) \
     static const sc_extent sc_shared##n __attribute__((section("sc_shared"), used)) = {(const void *)&(object), bytes}
-/* Once beside the latter: what such a handler knows otherwise than by name is asked for only in programs that have one. */
+/* Once beside the latter: what such a handler knows otherwise than by name is asked for only in programs that have
+ * one. */
 sc_u32 sc_lent_to_handlers(const void *p, sc_size n);
 typedef sc_u32 sc_asking(const void *p, sc_size n);
 #define SC_ASKED sc_asking *const sc_asked __attribute__((weak)) = sc_lent_to_handlers
@@ -203,7 +208,8 @@ void sc_struct_ret(const void *p);
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n);
 sc_uint sc_returned(const void *callee);
 void sc_result(sc_frame *f, sc_uint at, const void *callee);
-void sc_lend(const void *p, sc_uint pointer);  /* code without probes knows it from here on; a number may be no pointer */
+/* code without probes knows it from here on; a number may be no pointer */
+void sc_lend(const void *p, sc_uint pointer);
 sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...); /* 2, if it would find symbolic data when it is given these */
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
@@ -222,9 +228,12 @@ sc_uint sc_range1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the check's operands are concrete */
 /* bounds.c: the access of memory at p, a pointer made from origin; of as many bytes as the descriptor says, or n */
 void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words);
-void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words);
-void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n); /* nothing is symbolic */
-/* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
+void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
+             const sc_uptr *words);
+/* nothing is symbolic */
+void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n);
+/* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was
+ * found there. */
 #define SC_NUMBERED(n) ((const void *)-(sc_uptr)(n)) /* an argument or a result, as `where` */
 void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_uptr *limit); /* it has so many bytes */
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin, sc_uint varies);

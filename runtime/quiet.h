@@ -1,10 +1,11 @@
-/* Probes where nothing is symbolic, inline: what a probe would do then is a few instructions, while its call and its look
- * at the descriptor are some fifty. So this is for targets where code may be large: processes and emulators. Elsewhere, and
- * where a guard here does not know, the probe itself is called, which looks again.
+/* Probes where nothing is symbolic, inline: what a probe would do then is a few instructions, while its call and its
+ * look at the descriptor are some fifty. So this is for targets where code may be large: processes and emulators.
+ * Elsewhere, and where a guard here does not know, the probe itself is called, which looks again.
  *
- * Descriptors are constant tables: with the index of one, a compiler computes all that is made of it here. Guards look at a
- * few more bits of taint than those of the bytes in question: 8 or 16 bytes. Branches keep hash, count and place up to date. In
- * interrupts probes are silent; a test that tells where it is, or of all its branches, has no quiet ones. */
+ * Descriptors are constant tables: with the index of one, a compiler computes all that is made of it here. Guards look
+ * at a few more bits of taint than those of the bytes in question: 8 or 16 bytes. Branches keep hash, count and place
+ * up to date. In interrupts probes are silent; a test that tells where it is, or of all its branches, has no quiet
+ * ones. */
 #ifndef SC_QUIET_H
 #define SC_QUIET_H
 
@@ -73,8 +74,8 @@ SC_QUICK sc_uint sc_quick_dest(const sc_frame *f, sc_d word, sc_uptr p)
     return kind == SC_LEAF_NONE ? 0 : sc_quick_memory((const void *)p, 1u << (word >> 12 & 3u));
 }
 
-/* Of the leaf that this word says, whose word of data is the k-th. An object that may change by itself is looked at by the
- * probe. */
+/* Of the leaf that this word says, whose word of data is the k-th. An object that may change by itself is looked at by
+ * the probe. */
 SC_QUICK sc_uint sc_quick_leaf(const sc_frame *f, sc_d word, const sc_uptr *words, sc_uint k)
 {
     sc_uint kind = word >> 14;
@@ -90,8 +91,8 @@ SC_QUICK sc_uint sc_quick_size(sc_d word)
     return word >> 14 == SC_LEAF_SLOT && bytes > sizeof(sc_uptr) ? (sc_uint)(bytes / sizeof(sc_uptr)) : 1u;
 }
 
-/* Of the leaves that are counted and named from w on. Most are one or two, and a compiler is done with these soon: a loop it
- * would carry through half of its passes. */
+/* Of the leaves that are counted and named from w on. Most are one or two, and a compiler is done with these soon: a
+ * loop it would carry through half of its passes. */
 SC_QUICK sc_uint sc_quick_leaves(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words)
 {
     sc_uint i, k = 0, n = w[0] & 0xFFu, found = 0;
@@ -223,14 +224,16 @@ SC_QUICK void sc_quick_assign(sc_frame *f, const SC_ROM sc_d *table, sc_uint at,
 {
     const SC_ROM sc_d *d = table + at;
     sc_uint in_memory = d[1] >> 14 == SC_LEAF_MEMORY || d[1] >> 14 == SC_LEAF_GLOBAL;
-    if (__builtin_expect(sc_quick_dest(f, d[1], words[0]) | sc_quick_leaves(f, d + 2, words + in_memory), 0)) sc_assign(f, at, words);
+    if (__builtin_expect(sc_quick_dest(f, d[1], words[0]) | sc_quick_leaves(f, d + 2, words + in_memory), 0))
+        sc_assign(f, at, words);
 }
 
 SC_QUICK void sc_quick_assign1(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uptr a)
 {
     sc_uint in_memory = table[at + 1] >> 14 == SC_LEAF_MEMORY || table[at + 1] >> 14 == SC_LEAF_GLOBAL;
     const sc_uptr *leaves = in_memory ? 0 : &a;
-    if (__builtin_expect(sc_quick_dest(f, table[at + 1], a) | sc_quick_leaves(f, table + at + 2, leaves), 0)) sc_assign1(f, at, a);
+    if (__builtin_expect(sc_quick_dest(f, table[at + 1], a) | sc_quick_leaves(f, table + at + 2, leaves), 0))
+        sc_assign1(f, at, a);
 }
 
 SC_QUICK void sc_quick_assign2(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uptr a, sc_uptr b)

@@ -65,7 +65,8 @@ void sc_send_object(const sc_u8 *at, sc_u32 size)
     sc_byte(0);
 }
 
-/* The size of the object that begins at words[1]; where it is not known when the program is built (0), both are looked for. */
+/* The size of the object that begins at words[1]; where it is not known when the program is built (0), both are looked
+ * for. */
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes)
 {
     sc_extent found;
@@ -76,9 +77,9 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes)
 }
 
 #ifdef SC_FAMILIES
-/* A pointer was read somewhere in the object: remember what its pointers lead to. Constants have no size here but in the list.
- * Which of them it is says the host's formula, not the path, if the pointer that led there is symbolic, too: runs of a path do
- * not agree on it. */
+/* A pointer was read somewhere in the object: remember what its pointers lead to. Constants have no size here but in
+ * the list. Which of them it is says the host's formula, not the path, if the pointer that led there is symbolic, too:
+ * runs of a path do not agree on it. */
 static void look_for_pointers(sc_uptr object, sc_u32 size, const sc_u8 *element, sc_u32 anywhere)
 {
     sc_extent found, before;
@@ -106,8 +107,8 @@ static sc_u32 read_several(sc_uptr object, sc_uptr beyond, sc_u32 bytes)
 #define read_several(object, beyond, bytes) 0
 #endif
 
-/* If the address is symbolic: its formula's leaves and the object, or all of those it may be in. Returns 1 if the value is
- * symbolic, too. */
+/* If the address is symbolic: its formula's leaves and the object, or all of those it may be in. Returns 1 if the value
+ * is symbolic, too. */
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *element = (const sc_u8 *)words[0];
@@ -124,7 +125,8 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
         if (inside && !(d[2] & 1u)) sc_send_object((const sc_u8 *)words[1], size);
     }
     sc_condition(sc.last_site << 1 | inside);
-    if (inside && bytes == sizeof element) look_for_pointers(words[1], size, element, (taint & SC_POINTERS(d[2] >> 1)) != 0);
+    if (inside && bytes == sizeof element)
+        look_for_pointers(words[1], size, element, (taint & SC_POINTERS(d[2] >> 1)) != 0);
     return inside;
 }
 

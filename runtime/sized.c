@@ -1,5 +1,5 @@
-/* Objects of a harness that end where a number says, which may be symbolic: then each access behind the furthest so far is a
- * condition on that number. A program that has none does not have this file (bounds.c asks by pointers). */
+/* Objects of a harness that end where a number says, which may be symbolic: then each access behind the furthest so far
+ * is a condition on that number. A program that has none does not have this file (bounds.c asks by pointers). */
 #include "state.h"
 
 #ifndef SC_SIZED /* 5 words of RAM each */
@@ -25,7 +25,8 @@ static sized_object *sized_at(const void *at)
     return 0;
 }
 
-/* An event of the object's site says what its size is made of. Behind it: 0 and the object, or how many bytes it must have. */
+/* An event of the object's site says what its size is made of. Behind it: 0 and the object, or how many bytes it must
+ * have. */
 static sc_u32 say_size(const sized_object *s, sc_u32 how)
 {
     sc_uptr word = (sc_uptr)s->limit;

@@ -70,7 +70,8 @@ typedef struct {
     sc_u32 device_at;             /* and when, in branches */
     sc_uint waited;               /* not 0: it was memory, but of an object that may change by itself */
     sc_u32 seen;                  /* a site at which a handler saw symbolic data: said when the test has ended */
-    void (*moved)(const void *dst, const void *src, sc_size n); /* memory was, or (no src) became something else: once there are strays */
+    /* memory was, or (no src) became something else: once there are strays */
+    void (*moved)(const void *dst, const void *src, sc_size n);
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
@@ -218,7 +219,8 @@ void sc_watch(const sc_frame *f, sc_uint at, sc_uint w, const sc_uptr *words);
 void sc_watch_memory(const sc_frame *f, sc_uint at, const void *p, sc_size n);
 void sc_hash_operand(const void *p, sc_u32 bytes, sc_u32 how);
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
-sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words); /* the taint of its leaves, two bits each */
+/* the taint of its leaves, two bits each */
+sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words);
 const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 /* branch.c */
@@ -229,26 +231,30 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
 /* The taint of the leaves that are a pointer's: two bits for each of so many, the first ones. */
 #define SC_POINTERS(count) (((sc_u64)1 << 2u * ((count) & 31u)) - 1u)
-/* pointed.c: separate variables that one pointer may lead to. A small board's flash is for other things: each is a test there. */
+/* pointed.c: separate variables that one pointer may lead to. A small board's flash is for other things: each is a test
+ * there. */
 typedef struct { sc_u64 which; sc_u32 count; } sc_several;
 typedef void sc_each_object(const sc_u8 *at, sc_u32 size);
 #if SC_RAM_SIZE >= 0x8000u
 #define SC_FAMILIES
 /* A pointer was read somewhere in this table. */
 void sc_point(const sc_u8 *table, sc_u32 size);
-/* How far behind its pointer an access is, in all runs of the path; nobody knows: so far that it is in no object. 0, too, if
- * the pointer is not symbolic. `pointer`: how many leaves are its own, and 64 if arithmetic has moved it; `leaf`: the first. */
+/* How far behind its pointer an access is, in all runs of the path; nobody knows: so far that it is in no object. 0,
+ * too, if the pointer is not symbolic. `pointer`: how many leaves are its own, and 64 if arithmetic has moved it;
+ * `leaf`: the first. */
 sc_uptr sc_beyond(sc_u32 pointer, sc_u64 taint, sc_u32 leaf, sc_uptr address, sc_uptr value);
-/* The objects that belong together with this one, if they are several and have no more than `most` bytes together: those of
- * them that an access of so many bytes can be in. None if so far beyond a pointer it may leave the object that that leads to. */
+/* The objects that belong together with this one, if they are several and have no more than `most` bytes together:
+ * those of them that an access of so many bytes can be in. None if so far beyond a pointer it may leave the object that
+ * that leads to. */
 sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_uptr beyond, sc_u32 bytes, sc_u32 most);
 void sc_each(const sc_several *several, sc_each_object *what);
 void sc_send_several(const sc_several *several);
 #endif
-/* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody knows. */
+/* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody
+ * knows. */
 sc_extent sc_object(const void *p, sc_u32 bytes);
-/* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed size (its bytes: SC_BYTES):
- * what lies right before it is nothing that is listed; and SC_ONE_OF_MANY. */
+/* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed
+ * size (its bytes: SC_BYTES): what lies right before it is nothing that is listed; and SC_ONE_OF_MANY. */
 sc_extent sc_variable(const void *p, sc_extent *before);
 #define SC_BEHIND_UNKNOWN ((sc_uptr)1 << (8u * sizeof(sc_uptr) - 1u))
 #define SC_BYTES(size) ((size) & ~(SC_BEHIND_UNKNOWN | SC_ONE_OF_MANY))

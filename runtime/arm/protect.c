@@ -106,7 +106,8 @@ static void regions(void)
     region(0, SC_FLASH_BASE, SC_FLASH_SIZE, READ_ONLY, EXECUTE);
     if (SC_NULL_PAGE) region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
     region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
-    region(3, (sc_u32)__put_stack_base - SC_GUARD, SC_GUARD, NO_ACCESS, DATA); /* what lies below may not fault by itself */
+    /* what lies below may not fault by itself */
+    region(3, (sc_u32)__put_stack_base - SC_GUARD, SC_GUARD, NO_ACCESS, DATA);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Cortex-M: the vectors. A firmware's own table gets the runtime's handlers in the build (image/layout.py); a linker script
- * without such a table is taken to want one by the usual name. */
+/* Cortex-M: the vectors. A firmware's own table gets the runtime's handlers in the build (image/layout.py); a linker
+ * script without such a table is taken to want one by the usual name. */
 #include "arm.h"
 
 void sc_arm_reset(void);

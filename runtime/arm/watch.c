@@ -128,7 +128,8 @@ void sc_bare_watch(sc_u32 milliseconds)
 void sc_arm_on_tick(const sc_u32 *psp, sc_u32 exc_return)
 {
     tick_seen();
-    if (ticks_left && --ticks_left == 0 && sc.running && SC_TO_PROGRAM(exc_return)) sc_arm_leave(psp, SC_VERDICT_WATCHDOG);
+    if (ticks_left && --ticks_left == 0 && sc.running && SC_TO_PROGRAM(exc_return))
+        sc_arm_leave(psp, SC_VERDICT_WATCHDOG);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* AVR: the watch-dog, the stack's limit and a reset.
  *
- * Nothing traps: reads through null, wild writes and divisions by zero are not seen. A stack that overflows is found when
- * a function with probes is entered, or by the lowest words of the stack when the test is over. */
+ * Nothing traps: reads through null, wild writes and divisions by zero are not seen. A stack that overflows is found
+ * when a function with probes is entered, or by the lowest words of the stack when the test is over. */
 #include <avr/io.h>
 
 #include "bare.h"
@@ -12,7 +12,8 @@ sc_d sc_avr_status SC_RUNTIME_DATA;
 #define TICK_MS 16u /* of Timer1, at a 64th of the clock: 4000 counts at 16 MHz */
 #define COUNTS (SC_CLOCK / 64u * TICK_MS / 1000u)
 
-/* The handler: ours, unless the program has one. Then the timer is the program's, and a hang is for the host to find. */
+/* The handler: ours, unless the program has one. Then the timer is the program's, and a hang is for the host to
+ * find. */
 void TIMER1_COMPA_vect(void);
 void sc_avr_tick(void);
 void sc_avr_expired(sc_u32 pc);

@@ -1,5 +1,5 @@
-; AVR: functions of libgcc and avr-libc that skip a `ret`. QEMU 7.2 goes astray there: where the instruction is skipped, it goes on at
-; a stale address. These do the same without; what a program does not use is not linked.
+; AVR: functions of libgcc and avr-libc that skip a `ret`. QEMU 7.2 goes astray there: where the instruction is skipped,
+; it goes on at a stale address. These do the same without; what a program does not use is not linked.
     .macro function name
     .section .text.sc_\name, "ax", @progbits
     .globl \name

@@ -1,5 +1,5 @@
-/* AVR: int and pointers have 16 bits, constants are data in RAM unless they are said to be in ROM (SC_ROM), and nothing protects
- * memory. The board's profile says what the taint map covers and sizes the buffers. */
+/* AVR: int and pointers have 16 bits, constants are data in RAM unless they are said to be in ROM (SC_ROM), and nothing
+ * protects memory. The board's profile says what the taint map covers and sizes the buffers. */
 #ifndef SC_PORT_ARCH_H
 #define SC_PORT_ARCH_H
 

@@ -1,5 +1,5 @@
-/* AVR: the link over a USART, at twice the usual rate of samples, which comes closer to 115200 baud.
- * QEMU: it takes no byte from the host before the receiver is on, and then sleeps on; a dummy read of the data wakes it. */
+/* AVR: the link over a USART, at twice the usual rate of samples, which comes closer to 115200 baud. QEMU: it takes no
+ * byte from the host before the receiver is on, and then sleeps on; a dummy read of the data wakes it. */
 #include <avr/io.h>
 
 #include "bare.h"

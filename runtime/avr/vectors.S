@@ -1,5 +1,5 @@
-; AVR: the vectors, what follows a reset, and the two interrupts of the runtime. All other handlers are the program's; one that
-; is missing starts the board again, as with avr-libc.
+; AVR: the vectors, what follows a reset, and the two interrupts of the runtime. All other handlers are the program's;
+; one that is missing starts the board again, as with avr-libc.
 #include <avr/io.h>
 
 #ifdef __AVR_HAVE_JMP_CALL__
@@ -75,7 +75,8 @@ sc_avr_received:
     sts UCSR0B, r24
     ret
 
-; Counts the watch-dog's time down. At its end the program is left where it stands: sc_avr_expired(address of code, in words).
+; Counts the watch-dog's time down. At its end the program is left where it stands: sc_avr_expired(address of code, in
+; words).
 sc_avr_tick:
     push r24
     in r24, _SFR_IO_ADDR(SREG)

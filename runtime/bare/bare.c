@@ -134,7 +134,8 @@ void sc_port_run(sc_u32 watchdog_ms)
     sc_bare_enter(__put_stack_top, &sc_bare_saved_sp);
     sc.running = 0;
 #ifdef SC_STACK_LIMIT
-    if (*__put_stack_base) sc.verdict = SC_VERDICT_STACK_OVERFLOW; /* in code without probes: the restore had cleared it */
+    /* in code without probes: the restore had cleared it */
+    if (*__put_stack_base) sc.verdict = SC_VERDICT_STACK_OVERFLOW;
 #endif
     sc_bare_watch(0);
     sc_bare_flush();

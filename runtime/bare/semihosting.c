@@ -1,8 +1,8 @@
 /* The link over semihosting: two FIFOs that the emulator opens for us in its working folder. Emulators only.
  *
  * A trap a frame instead of one a byte, and no interrupt: a round trip takes microseconds where the UART's takes a
- * millisecond. The frames are the same. (ARM: Semihosting for AArch32 and AArch64, SYS_OPEN, SYS_READ, SYS_WRITE; RISC-V has taken
- * it over.) */
+ * millisecond. The frames are the same. (ARM: Semihosting for AArch32 and AArch64, SYS_OPEN, SYS_READ, SYS_WRITE;
+ * RISC-V has taken it over.) */
 #include "bare.h"
 
 #ifdef SC_SEMIHOSTING

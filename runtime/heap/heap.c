@@ -1,9 +1,9 @@
 /* malloc's family on an arena of our own: linked in the library's place if the program calls one of it.
  *
- * A block is a head, a guard zone, the bytes that were asked for, and a guard zone up to the next block's head. New blocks
- * are taken from behind the last one, so that freed ones stay free and are known to be. Only where no more memory is to be had,
- * or much is free, neighbours that are free are joined and used again. Everything here is the program's memory, which the
- * restore brings back before each test. */
+ * A block is a head, a guard zone, the bytes that were asked for, and a guard zone up to the next block's head. New
+ * blocks are taken from behind the last one, so that freed ones stay free and are known to be. Only where no more
+ * memory is to be had, or much is free, neighbours that are free are joined and used again. Everything here is the
+ * program's memory, which the restore brings back before each test. */
 #include "heap.h"
 
 #if __SIZEOF_POINTER__ == 2
@@ -164,8 +164,8 @@ static void join(block *b)
     make(b, extent, extent - LEAST, FREED);
 }
 
-/* The next free block of at least that many bytes, cut to size if there is enough for another one; null if there is none
- * within so many bytes. */
+/* The next free block of at least that many bytes, cut to size if there is enough for another one; null if there is
+ * none within so many bytes. */
 static block *reuse(sc_uptr extent, sc_uptr within)
 {
     sc_uptr seen = 0;
@@ -211,7 +211,8 @@ void *sc_heap_aligned(sc_size alignment, sc_size size)
     extent = (LEAST + size + ALIGN - 1u) / ALIGN * ALIGN;
     if (alignment <= ALIGN && heap.free > MOST_FREE) b = reuse(extent, 0x4000);
     if (!b) b = fresh(extent, alignment < ALIGN ? ALIGN : alignment);
-    if (!b && alignment <= ALIGN) b = reuse(extent, 2u * (sc_uptr)(heap.end - heap.start)); /* twice: the rover may stand among free ones */
+    /* twice: the rover may stand among free ones */
+    if (!b && alignment <= ALIGN) b = reuse(extent, 2u * (sc_uptr)(heap.end - heap.start));
     if (!b) return 0;
     make(b, b->extent, size, LIVE);
     if (!sc.opaque) sc_clear(bytes_of(b), size); /* taint does not change in opaque code */
@@ -284,7 +285,8 @@ void sc_heap_audit(void)
     }
 }
 
-/* The block that the byte, or a guard zone's, belongs to, so that a pointer may be one past its end; and whether it was freed. */
+/* The block that the byte, or a guard zone's, belongs to, so that a pointer may be one past its end; and whether it was
+ * freed. */
 sc_extent sc_heap_block(const void *p, sc_u32 *freed)
 {
     block *b = find(p);

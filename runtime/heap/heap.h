@@ -10,6 +10,7 @@ void sc_heap_free(sc_uptr p);
 sc_size sc_heap_most(void);                               /* a larger block there cannot be */
 sc_size sc_heap_size(sc_uptr p);                          /* that was asked for; p must be what malloc gave */
 void sc_heap_audit(void);
-sc_extent sc_heap_block(const void *p, sc_u32 *freed);    /* that a byte, or one of a guard zone, belongs to; at null: none */
+/* that a byte, or one of a guard zone, belongs to; at null: none */
+sc_extent sc_heap_block(const void *p, sc_u32 *freed);
 
 #endif

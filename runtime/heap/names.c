@@ -17,8 +17,8 @@ NAMED void *__wrap_malloc(sc_size size)
     return told(sc_heap_allocate(size));
 }
 
-/* Called through a pointer of the program's, it counts as a function with probes: nothing symbolic is lost in it. (It has a name of
- * its own here: ld crashes where an object says the address of a __wrap_ of its own.) */
+/* Called through a pointer of the program's, it counts as a function with probes: nothing symbolic is lost in it. (It
+ * has a name of its own here: ld crashes where an object says the address of a __wrap_ of its own.) */
 static NAMED void released(void *p)
 {
     sc_u32 followed = sc.callee == (const void *)released && !SC_IN_INTERRUPT();

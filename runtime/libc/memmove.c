@@ -1,6 +1,6 @@
-/* One event for all bytes. A symbolic size is decided first, one branch for each byte; of 4,096 and more it is used as it is, and
-   that is noted. At a symbolic address a few bytes are read and stored one by one, each as any element of what may lie there; of many
-   the address is used as it is. */
+/* One event for all bytes. A symbolic size is decided first, one branch for each byte; of 4,096 and more it is used as
+ * it is, and that is noted. At a symbolic address a few bytes are read and stored one by one, each as any element of
+ * what may lie there; of many the address is used as it is. */
 void __score_copy(void *, const void *, __SIZE_TYPE__);
 int __score_is_symbolic(__SIZE_TYPE__);
 __SIZE_TYPE__ __score_large(__SIZE_TYPE__);

@@ -1,5 +1,5 @@
-/* A symbolic size is decided first, as in memmove.c. Bytes that are not symbolic are set at once; at a symbolic address, if they are
-   few, one by one. */
+/* A symbolic size is decided first, as in memmove.c. Bytes that are not symbolic are set at once; at a symbolic
+ * address, if they are few, one by one. */
 void __score_fill(void *, int, __SIZE_TYPE__);
 int __score_is_symbolic(__SIZE_TYPE__);
 __SIZE_TYPE__ __score_large(__SIZE_TYPE__);

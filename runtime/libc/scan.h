@@ -1,5 +1,5 @@
-/* What scanf and its kin do where a format has nothing but whole numbers, characters, words and sets in it: no floating point, pointers,
- * wide characters, %m. Where a number ends is decided character by character. */
+/* What scanf and its kin do where a format has nothing but whole numbers, characters, words and sets in it: no floating
+ * point, pointers, wide characters, %m. Where a number ends is decided character by character. */
 #ifndef SCORE_SCAN_H
 #define SCORE_SCAN_H
 

@@ -1,5 +1,5 @@
-/* Whole numbers, characters and texts. A format that has anything else in it (floating point, pointers, wide characters, %n) is left to the
- * library as a whole. A number's digits are a loop: one path for each number of them. */
+/* Whole numbers, characters and texts. A format that has anything else in it (floating point, pointers, wide
+ * characters, %n) is left to the library as a whole. A number's digits are a loop: one path for each number of them. */
 #include <stdarg.h>
 
 int sc_library_vsnprintf(char *, __SIZE_TYPE__, const char *, va_list) __asm__("vsnprintf");
@@ -47,7 +47,8 @@ int vsnprintf(char *to, __SIZE_TYPE__ size, const char *format, va_list argument
 
     if (!sc_is_plain(format)) return sc_library_vsnprintf(to, size, format, arguments);
     for (; *format; format++) {
-        int left = 0, plus = 0, space = 0, prefix = 0, zero = 0, width = 0, precision = -1, length = 0, given, zeros, all;
+        int left = 0, plus = 0, space = 0, prefix = 0, zero = 0, width = 0, precision = -1, length = 0, given, zeros,
+            all;
         const char *text;
         char letters, sign = 0, c = *format;
         if (c != '%') {

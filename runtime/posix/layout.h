@@ -1,8 +1,9 @@
 /* Linux (static, not PIE, image from 4 MiB on): where the program lives, and how much of it the taint map covers.
  *
- * 64 KiB null page, guard, stack, image, the thread's block, heap. Should the kernel not let us turn randomisation off, the thread's
- * block lies up to 1 GiB (32 bits: 32 MiB) behind the image. malloc is called before main, where nothing can be undone: hence
- * the heap is out of reach. The map is an eighth of what it covers and lies in the image: small with 32 bits. */
+ * 64 KiB null page, guard, stack, image, the thread's block, heap. Should the kernel not let us turn randomisation off,
+ * the thread's block lies up to 1 GiB (32 bits: 32 MiB) behind the image. malloc is called before main, where nothing
+ * can be undone: hence the heap is out of reach. The map is an eighth of what it covers and lies in the image: small
+ * with 32 bits. */
 #ifndef SC_LAYOUT_H
 #define SC_LAYOUT_H
 

@@ -152,7 +152,8 @@ static void add_thread_block(void)
     ssize_t n, size = 0;
     char *line;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && size < (ssize_t)sizeof text - 1 && (n = read(fd, text + size, sizeof text - 1 - (size_t)size)) > 0)
+    while (fd >= 0 && size < (ssize_t)sizeof text - 1 &&
+           (n = read(fd, text + size, sizeof text - 1 - (size_t)size)) > 0)
         size += n;
     if (fd >= 0) close(fd);
     for (line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : 0) {
@@ -225,8 +226,8 @@ static void zero_resident(void)
     if (i < pages) zero(SC_STACK_BASE + i * PAGE, from);
 }
 
-/* Which part was used? Code without probes leaves no trace of how deep it went. If the program never has the kernel write
- * to the stack, what no test used yet is protected, and the fault tells; else the kernel is asked. */
+/* Which part was used? Code without probes leaves no trace of how deep it went. If the program never has the kernel
+ * write to the stack, what no test used yet is protected, and the fault tells; else the kernel is asked. */
 static void zero_stack(void)
 {
     if (lowest == SC_STACK_BASE) {

@@ -1,8 +1,8 @@
 /* Linux: what the program writes to its standard output and error, up to SC_MAX_OUTPUT bytes a test.
  *
- * It goes into a file in memory, so that a program may do with these descriptors as it likes. One that is self-contained
- * only writes, by the C library's streams: then what these write is kept here, and no call of the kernel's is needed. What
- * gets past them even so (the library's last words before it aborts) is in the file. */
+ * It goes into a file in memory, so that a program may do with these descriptors as it likes. One that is
+ * self-contained only writes, by the C library's streams: then what these write is kept here, and no call of the
+ * kernel's is needed. What gets past them even so (the library's last words before it aborts) is in the file. */
 #define _GNU_SOURCE
 #if __SIZEOF_POINTER__ == 4 /* the C library's own streams ask so */
 #define _FILE_OFFSET_BITS 64
@@ -75,7 +75,8 @@ void sc_posix_output_begin(void)
 static void send_file(void)
 {
     static char text[4096] SC_RUNTIME_DATA;
-    off_t at = 0, size = lseek(file, 0, SEEK_END); /* fstat() may fail on a large inode number where off_t has 32 bits */
+    /* fstat() may fail on a large inode number where off_t has 32 bits */
+    off_t at = 0, size = lseek(file, 0, SEEK_END);
     if (size <= 0) return;
     while (at < (off_t)SC_MAX_OUTPUT && at < size) {
         ssize_t n = pread(file, text, sizeof text, at);

@@ -143,7 +143,8 @@ void __wrap__Exit(int status)
 
 void __real_abort(void) __attribute__((noreturn));
 
-/* Of the program's or the library's. It asks the kernel to write to the stack, which would not be made usable by that. */
+/* Of the program's or the library's. It asks the kernel to write to the stack, which would not be made usable by
+ * that. */
 void __wrap_abort(void)
 {
     sc_posix_use_stack((uintptr_t)__builtin_frame_address(0) - ROOM_TO_ABORT);
@@ -163,7 +164,8 @@ void __assert_fail(const char *text, const char *file, unsigned line, const char
     parts[2] = digits + at;
     for (i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (write(2, parts[i], strlen(parts[i])) < 0) break;
-    sc.pc = (sc_u64)(uintptr_t)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
+    /* within the call: what follows may be of another line */
+    sc.pc = (sc_u64)(uintptr_t)__builtin_return_address(0) - 2u;
     sc_end(SC_VERDICT_ASSERTION, 0);
 }
 
@@ -202,8 +204,8 @@ static void take_link(int in, int out_fd)
         for (fd = (int)MOST; fd < LINK_IN; fd++) close(fd);
 }
 
-/* A child would be a second target on the same link. Who confines this process is to know that one was wanted: what asks
- * makes none anywhere (a thread that shares nothing is an error). */
+/* A child would be a second target on the same link. Who confines this process is to know that one was wanted: what
+ * asks makes none anywhere (a thread that shares nothing is an error). */
 static pid_t no_child(void)
 {
     syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0);
@@ -223,7 +225,8 @@ int main(int argc, char **argv)
     if (argc != 3 && !emulated) sc_posix_die("this program is a target of score-embed and is started by it");
     /* Addresses of the image are fixed anyway; without randomisation the thread's block is too. An emulator does not
      * randomise, and would start this program outside of it. */
-    if (!emulated && mode >= 0 && !(mode & ADDR_NO_RANDOMIZE) && personality((unsigned long)mode | ADDR_NO_RANDOMIZE) >= 0)
+    if (!emulated && mode >= 0 && !(mode & ADDR_NO_RANDOMIZE) &&
+        personality((unsigned long)mode | ADDR_NO_RANDOMIZE) >= 0)
         execv(argv[0], argv);
     take_link(descriptor(argv[1]), descriptor(argv[2]));
     fd = memfd_create("output", 0);

@@ -6,8 +6,9 @@
 
 #include "state.h"
 
-/* The build step says so (image/contained.py) if nothing that the program's objects name can change its process: descriptors,
- * signals, limits. Then these are set up once. A program that may change them finds them new in each test. */
+/* The build step says so (image/contained.py) if nothing that the program's objects name can change its process:
+ * descriptors, signals, limits. Then these are set up once. A program that may change them finds them new in each
+ * test. */
 extern const char sc_self_contained[] __attribute__((weak));
 #define SELF_CONTAINED (sc_self_contained != 0)
 
@@ -20,7 +21,8 @@ void sc_posix_signals_init(void);
 void sc_posix_signals_restore(void);
 void sc_posix_watch(sc_u32 milliseconds);  /* a test begins, and may take so long */
 void sc_posix_watch_ends(void);
-void sc_posix_output_init(int memory);     /* the descriptor of a file in memory: output of a program that may do as it likes with it */
+/* the descriptor of a file in memory: output of a program that may do as it likes with it */
+void sc_posix_output_init(int memory);
 void sc_posix_output_begin(void);
 void sc_posix_output_send(void);
 void sc_posix_confine(void);

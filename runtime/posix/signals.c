@@ -19,8 +19,8 @@ static char memory[65536] SC_RUNTIME_DATA;
 static stack_t alternate SC_RUNTIME_DATA;
 static struct sigaction action SC_RUNTIME_DATA;
 
-/* A timer that is set for each test is two calls of the kernel's. One that ticks on does as well, if nothing in the program
- * notices: a program that is self-contained does not sleep. */
+/* A timer that is set for each test is two calls of the kernel's. One that ticks on does as well, if nothing in the
+ * program notices: a program that is self-contained does not sleep. */
 static struct {
     sc_u32 set;               /* milliseconds that it was set for */
     volatile sc_u32 ticks;    /* since the test began */

@@ -1,5 +1,5 @@
-/* The link over an NS16550 UART, as QEMU's virt machine and many boards have it.
- * QEMU: what came before the FIFO was on keeps its main loop from looking for more; a dummy read of the data wakes it. */
+/* The link over an NS16550 UART, as QEMU's virt machine and many boards have it. QEMU: what came before the FIFO was on
+ * keeps its main loop from looking for more; a dummy read of the data wakes it. */
 #include "bare.h"
 
 #ifndef SC_SEMIHOSTING

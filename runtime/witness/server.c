@@ -2,14 +2,14 @@
  *
  * It is linked with the program and begins before any of the program's code, constructors included. Requests come on
  * descriptor 0: the length of an input (32 bits) and its bytes. For each a child is forked, which returns from here and
- * so runs the whole program; what a sanitizer prints in it is collected in shared memory, which no closed descriptor can
- * harm. Descriptor 1 takes the answers (struct answer, then the text). End of file on descriptor 0 is the end.
+ * so runs the whole program; what a sanitizer prints in it is collected in shared memory, which no closed descriptor
+ * can harm. Descriptor 1 takes the answers (struct answer, then the text). End of file on descriptor 0 is the end.
  *
  * Where a report's addresses are in the source the sanitizers read from the debug information (80 ms): each child for
  * itself, until there was a first report; then once here, for all that follow. Before, a fork is cheaper without.
  *
- * A program may define functions of the names of system calls (firmware has a `write` of its own): so calls of the kernel
- * go by number here. Nothing of the probe runtime is linked. */
+ * A program may define functions of the names of system calls (firmware has a `write` of its own): so calls of the
+ * kernel go by number here. Nothing of the probe runtime is linked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -293,7 +293,7 @@ static void __attribute__((constructor(101))) serve(int argc, char **argv, char 
     }
 }
 
-/* --- what score.h declares: the input as the probe runtime gives it, and the ends of a test ------------------------ */
+/* --- what score.h declares: the input as the probe runtime gives it, and the ends of a test --- */
 
 void __score_symbolic(volatile void *object, size_t size, const char *name);
 void __score_boolean(volatile void *object, size_t size, const char *name);

@@ -1,5 +1,6 @@
 /* x86 on Linux: from the runtime's stack to the program's and back. sc_posix_landing is where a signal handler lands,
- * with the stack pointer set to what sc_posix_enter saved. The program finds the floating-point unit as a new process does. */
+ * with the stack pointer set to what sc_posix_enter saved. The program finds the floating-point unit as a new process
+ * does. */
 #include "port_arch.h"
     .text
     .globl sc_posix_enter, sc_posix_leave, sc_posix_landing

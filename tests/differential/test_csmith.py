@@ -74,7 +74,8 @@ def branches(folder: Path) -> int:
 
 
 def is_undefined(folder: Path) -> bool:
-    """Whether the program converts a floating-point value to an integer type that cannot hold it (csmith does not mind)."""
+    """Whether the program converts a floating-point value to an integer type that cannot hold it (csmith does not
+    mind)."""
     command = ["gcc", *FLAGS, "-fsanitize=float-cast-overflow", "-o", "judged", "random.c", "-lm"]
     subprocess.run(command, cwd=folder, timeout=120, check=True)
     done = subprocess.run(["./judged"], cwd=folder, capture_output=True, timeout=120, check=True)

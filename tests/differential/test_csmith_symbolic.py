@@ -52,7 +52,16 @@ def test_values_are_what_the_formulas_say(board: str, seed: int, tmp_path: Path)
 def same_without_probes(source: Path, campaign: Path) -> None:
     program = source.with_name("plain")
     subprocess.run(
-        ["gcc", "-O1", *FLAGS, f"-I{HEADERS}", f"-I{corpus.FOLDER.parents[1] / 'runtime' / 'include'}", source, "-o", program],
+        [
+            "gcc",
+            "-O1",
+            *FLAGS,
+            f"-I{HEADERS}",
+            f"-I{corpus.FOLDER.parents[1] / 'runtime' / 'include'}",
+            source,
+            "-o",
+            program,
+        ],
         check=True,
     )
     data = source.with_name("input.bin")

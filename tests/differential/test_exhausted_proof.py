@@ -1,9 +1,10 @@
-"""`exhausted` implies that no path is missing: random small programs in which something may escape, against brute force.
+"""`exhausted` implies that no path is missing: random small programs in which something may escape, against brute
+force.
 
 A program has one symbolic byte, so its paths are found by running it, built plainly, with all 256: what it does is one
-sequence of decisions for each. Beside plain statements it gives values to a channel of tests/support/escapes.py and takes
-some out. Where the campaign says `exhausted`, its tests, run plainly, must take all these sequences. A few programs in every
-test run, each channel several times with --all.
+sequence of decisions for each. Beside plain statements it gives values to a channel of tests/support/escapes.py and
+takes some out. Where the campaign says `exhausted`, its tests, run plainly, must take all these sequences. A few
+programs in every test run, each channel several times with --all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Harnesses against brute force: a function's paths within the bounds, over pointers of every shape.
 
-The harness that `score-embed new` writes is compiled as a plain program, without probes, and run over inputs at random from bytes that
-matter to the function. Each sequence of basic blocks that they show must be one of a path that `--entry` found; and the paths' own
-inputs must each show another one. So no path is missed, none is made up, and none is taken twice.
+The harness that `score-embed new` writes is compiled as a plain program, without probes, and run over inputs at random
+from bytes that matter to the function. Each sequence of basic blocks that they show must be one of a path that
+`--entry` found; and the paths' own inputs must each show another one. So no path is missed, none is made up, and none
+is taken twice.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ _INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:.*/)?(\w+\.c)[">]', re.MULTILI
 
 @dataclass(frozen=True)
 class TestOf:
-    """A test program of a library: patterns of its files, the one with main first, and flags; boards that have what it needs
-    (files, 64 KiB and more). `reads`: folders that it looks for where it runs. `{}` is where packages are."""
+    """A test program of a library: patterns of its files, the one with main first, and flags; boards that have what it
+    needs (files, 64 KiB and more). `reads`: folders that it looks for where it runs. `{}` is where packages are."""
 
     __test__ = False
 

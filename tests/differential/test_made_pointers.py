@@ -1,7 +1,7 @@
 """What harnesses make, seen by another program: no pointer that a function can reach holds bytes that nobody made.
 
-Debug information says what arguments are (entered.py), so nothing of the harness's own idea of types is believed. That it would
-see a pointer of random bytes is shown with harnesses that are spoilt on purpose.
+Debug information says what arguments are (entered.py), so nothing of the harness's own idea of types is believed. That
+it would see a pointer of random bytes is shown with harnesses that are spoilt on purpose.
 """
 
 from __future__ import annotations

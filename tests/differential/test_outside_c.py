@@ -1,4 +1,5 @@
-"""C that programs from outside have and ours had not: the instrumented program prints and returns what the plain one does."""
+"""C that programs from outside have and ours had not: the instrumented program prints and returns what the plain one
+does."""
 
 from __future__ import annotations
 

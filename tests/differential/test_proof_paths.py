@@ -134,7 +134,8 @@ def a_board_does_what_plain_code_does(
 
 
 def x86_has_the_same_paths(name: str, arm: list[corpus.ImageRun]) -> None:
-    """Told to have the same sign of `char`, they differ in nothing but the order of arguments, and so in sites' numbers."""
+    """Told to have the same sign of `char`, they differ in nothing but the order of arguments, and so in sites'
+    numbers."""
     _, x86 = instrumented("native", name, "-funsigned-char")
     pairs = {(a.path_hash, b.path_hash) for a, b in zip(arm, x86, strict=True) if a.verdict is not Verdict.ASSUMPTION}
     assert len(pairs) == len(paths(arm)) == len(paths(x86))

@@ -1,8 +1,10 @@
-"""Table-driven programs: reads nested in addresses, dispatch by function pointers, stores at symbolic indices, structs copied.
+"""Table-driven programs: reads nested in addresses, dispatch by function pointers, stores at symbolic indices, structs
+copied.
 
 The programs of bench/tables at their small size, on boards, in every order, with and without elision, and in other ways
 (support/ways.py); and generated ones. The judge is the plain program over all 65,536 inputs: where a campaign says
-`exhausted`, its recorded paths are exactly those. Where a pointer from a table leads to separate variables, that costs no test.
+`exhausted`, its recorded paths are exactly those. Where a pointer from a table leads to separate variables, that costs
+no test.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ def test_generated_on_boards(board: str, seed: int, tmp_path: Path) -> None:
 @pytest.mark.parts(ON_BOARDS // 2)
 @pytest.mark.parametrize("seed", range(GENERATED, GENERATED + ON_BOARDS))
 def test_separate_variables_on_a_board(seed: int, tmp_path: Path) -> None:
-    check("mps2-an385", apart_generator.program(seed), tmp_path)  # where int has 16 bits the programs mean something else
+    # where int has 16 bits the programs mean something else
+    check("mps2-an385", apart_generator.program(seed), tmp_path)
 
 
 STORES = """

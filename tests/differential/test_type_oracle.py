@@ -1,7 +1,7 @@
 """The types of all expressions, and what is printed of C that is not instrumented, judged by the boards' compilers.
 
-On our own programs, and on whole libraries that others wrote; a file of each library in every test run, all of them with
---all.
+On our own programs, and on whole libraries that others wrote; a file of each library in every test run, all of them
+with --all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What forks and what paths make constant loses no path: small programs against brute force.
 
-Each is `exhausted` with exactly the paths of all 65,536 inputs: in every order, in verify mode, without elision, by three
-clients, and after its process was killed.
+Each is `exhausted` with exactly the paths of all 65,536 inputs: in every order, in verify mode, without elision, by
+three clients, and after its process was killed.
 """
 
 from __future__ import annotations

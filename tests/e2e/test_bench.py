@@ -1,5 +1,5 @@
-"""The bench of the solver still runs: recording, reading back, every way to use Z3, all with the same answers. And what runs
-by night goes on when a part of it fails."""
+"""The bench of the solver still runs: recording, reading back, every way to use Z3, all with the same answers. And what
+runs by night goes on when a part of it fails."""
 
 from __future__ import annotations
 

@@ -86,7 +86,8 @@ int main(void)
 """
 
 
-# Texts have no names: the compiler makes one object of all in a file that are the same, the linker puts one into another's end.
+# Texts have no names: the compiler makes one object of all in a file that are the same, the linker puts one into
+# another's end.
 LITERALS = """
 static const char *const names[] = {"zero", "on", "deux"};
 static const char *mutable_name = "field";

@@ -318,8 +318,16 @@ def test_what_the_clock_says_is_no_proof(tmp_path: Path) -> None:
     ("head", "body", "within"),
     [
         ("#include <time.h>", "time_t (*now)(time_t *) = time; r = now(0) == 77;", ["what time() said"]),
-        ("static unsigned long long now(void) { return __builtin_ia32_rdtsc(); }", "r = now() == 77;", ["what __builtin_ia32_rdtsc() said"]),
-        ("static int now(int (*clock)(void)) { return clock(); } static int zero(void) { return 0; }", "r = now(zero);", []),
+        (
+            "static unsigned long long now(void) { return __builtin_ia32_rdtsc(); }",
+            "r = now() == 77;",
+            ["what __builtin_ia32_rdtsc() said"],
+        ),
+        (
+            "static int now(int (*clock)(void)) { return clock(); } static int zero(void) { return 0; }",
+            "r = now(zero);",
+            [],
+        ),
         ("struct t { int time; } t; int time(void *);", "r = (&t)->time;", []),
         ("#include <sys/mman.h>", "r = mlockall(MCL_CURRENT);", ["what a confined target may do (mlockall())"]),
     ],

@@ -1,5 +1,5 @@
-"""What one target's worker derives from its tests, another one with another history finds complete; and it misses what was
-left out. So nobody honest is accused, whatever each has cached, and who keeps flips back is found out."""
+"""What one target's worker derives from its tests, another one with another history finds complete; and it misses what
+was left out. So nobody honest is accused, whatever each has cached, and who keeps flips back is found out."""
 
 from __future__ import annotations
 

@@ -103,7 +103,8 @@ def test_by_default_what_firmware_does_on_purpose_is_none(tmp_path: Path) -> Non
 
 
 def test_checks_do_not_change_paths(tmp_path: Path) -> None:
-    """Without a violation: the same paths and coverage, also told to check all, and none are looked for if none is wanted."""
+    """Without a violation: the same paths and coverage, also told to check all, and none are looked for if none is
+    wanted."""
     text = TEXT.replace("y - 9", "y | 1").replace("(uint16_t)z", "((uint16_t)z | 1)").replace("y < 9", "y < 6")
     text = (
         text.replace("y < 4", "y < 3")

@@ -338,7 +338,9 @@ def test_what_a_confined_target_cannot_do_was_not_tried(tmp_path: Path) -> None:
     """A program goes another way where a call is refused: that is not all that it may do."""
     confined = explore(tmp_path, {"p.c": WRITES}, "--no-witness").summary
     assert (confined["stopped"], confined["paths"]) == ("exhausted", 1)
-    assert confined["within"] == [f"what a confined target may do ({what})" for what in ("tmpfile()", "refused: openat at p.c:8")]
+    assert confined["within"] == [
+        f"what a confined target may do ({what})" for what in ("tmpfile()", "refused: openat at p.c:8")
+    ]
     shown = score_embed("report", "out", cwd=tmp_path).stdout
     assert "exhausted within what a confined target may do (tmpfile())" in " ".join(shown.split())
     free = explore(tmp_path, {"p.c": WRITES}, "--no-witness", "--unconfined", "--out", "free").summary

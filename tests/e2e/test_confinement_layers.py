@@ -1,4 +1,5 @@
-"""Confinement layer by layer, at the place that starts all of them: what each keeps a process from when the others are off."""
+"""Confinement layer by layer, at the place that starts all of them: what each keeps a process from when the others are
+off."""
 
 from __future__ import annotations
 
@@ -136,10 +137,13 @@ def test_a_campaign_says_which_layer_it_is_without(
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("warning: targets are confined without a view of files")
         monkeypatch.undo()
-        opening.note_confinement(record, board, ("open", "puts"), confined=True)  # once more, elsewhere: what holds for both
+        # once more, elsewhere: what holds for both
+        opening.note_confinement(record, board, ("open", "puts"), confined=True)
         found = record.get(CONFINED)
         assert found is not None
         assert found.active == ("no new privileges", "system calls")
         assert "Landlock" in found.missing[0]
         opening.note_confinement(record, board, ("open", "puts"), confined=False)
-        assert record.get(CONFINED) == Confined((), (*found.missing, "all: --unconfined"), ("what a confined target may do (open())",))
+        assert record.get(CONFINED) == Confined(
+            (), (*found.missing, "all: --unconfined"), ("what a confined target may do (open())",)
+        )

@@ -61,12 +61,20 @@ def test_ctrl_c(command: str, moment: int, alone: bool, place: Path, tmp_path: P
     subprocess.run(["cp", "-r", str(place), str(work)], check=True, timeout=60)
     environ = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     # Whoever runs the tests may have them ignore Ctrl-C, as scripts do with what they put behind.
-    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.executable, sys.argv[1:])"
+    heard = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.executable, sys.argv[1:])"
+    )
     words = [sys.executable, "-m", "score_embed.cli.main", *COMMANDS[command]]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         words = [sys.executable, "-c", heard, *words]
     process = subprocess.Popen(
-        words, cwd=work, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        words,
+        cwd=work,
+        env=environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     until_heard(process.pid)
     time.sleep(moment / 1000)
@@ -82,7 +90,11 @@ def test_ctrl_c(command: str, moment: int, alone: bool, place: Path, tmp_path: P
             os.kill(number, signal.SIGKILL)
     before = not said or said.rstrip().endswith("KeyboardInterrupt")  # `site` ends with an empty line
     # (`site` has a function main, too.)
-    if process.returncode in (-signal.SIGINT, 1) and before and not re.search(r'cli/main\.py", line \d+, in main', said):
+    if (
+        process.returncode in (-signal.SIGINT, 1)
+        and before
+        and not re.search(r'cli/main\.py", line \d+, in main', said)
+    ):
         return  # Python had not come to our first line
     # A command that has said all it had to say ends by the signal itself: a shell calls that 130, too.
     is_over = process.returncode == -signal.SIGINT and "interrupted" not in said

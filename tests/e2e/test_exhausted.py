@@ -1,5 +1,5 @@
-"""`exhausted` is said only where it is a proof: a program with something that escapes is `drained`, and says what and where;
-what a harness bounds is exhausted within these bounds."""
+"""`exhausted` is said only where it is a proof: a program with something that escapes is `drained`, and says what and
+where; what a harness bounds is exhausted within these bounds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ int main(void)
 @pytest.mark.parametrize("clients", ["1", "2"])
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str, silent: bool) -> None:
-    """Only one of the runs before the first test differs: nobody sees it later. `silent`: it ends before the first event."""
+    """Only one of the runs before the first test differs: nobody sees it later. `silent`: it ends before the first
+    event."""
     text = COUNTING % (tmp_path / "runs")
     if silent:
         ask, leave = "    SYM_U8(x);\n", "    if (runs == 3) return 5;\n"

@@ -1,4 +1,5 @@
-"""Firmware with its own start-up, linker script, archive, interrupt handler and watch-dog: docs/firmware.md, literally."""
+"""Firmware with its own start-up, linker script, archive, interrupt handler and watch-dog: docs/firmware.md,
+literally."""
 
 from __future__ import annotations
 
@@ -140,7 +141,9 @@ def test_a_watchdog_that_nobody_feeds_resets_the_board(tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text(SLOW)
     words = ["--max-branches", "1000000000", "slow.c", "system.c"]
     lost = score_embed("run", "--board", "board.yaml", "--out", "a", *words, cwd=tmp_path)
-    assert "slow.c:13: error: the processor starts again by itself in main: x = 1 [reset]" in lost.stdout, lost.stdout + lost.stderr
+    assert "slow.c:13: error: the processor starts again by itself in main: x = 1 [reset]" in lost.stdout, (
+        lost.stdout + lost.stderr
+    )
     assert "the processor started again by itself; if a watch-dog does that, `feed`" in lost.stdout
     fed = score_embed("run", "--board", "fed.yaml", "--out", "b", *words, cwd=tmp_path)
     assert "exhausted" in fed.stdout, fed.stdout + fed.stderr

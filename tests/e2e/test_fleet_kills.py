@@ -1,4 +1,5 @@
-"""SIGKILL at each step of the protocol, in real processes: in the end the same paths, verdicts and coverage as one client.
+"""SIGKILL at each step of the protocol, in real processes: in the end the same paths, verdicts and coverage as one
+client.
 
 Whoever is to die does so just before it sends the n-th message of a kind, or just before or after the n-th commit. All
 steps with --all.
@@ -120,7 +121,8 @@ def test_killed_at_a_step(role: str, step: str, number: int, tmp_path: Path, who
             pytest.fail(f"nobody came to {step} {number}: {done.stderr}")
     elif role == "server":
         assert done.returncode == -9
-        run(tmp_path, "--resume", "o")  # also with all paths: that another client saw the bug, too, may not be durable yet
+        # also with all paths: that another client saw the bug, too, may not be durable yet
+        run(tmp_path, "--resume", "o")
     else:
         assert done.returncode == 1, done.stderr
         assert json.loads(done.stdout)["fleet"]["protocol"].get("given up", 0) or step in ("Hello", "JobWanted", "Bye")

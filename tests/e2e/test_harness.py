@@ -464,7 +464,8 @@ int parse(const unsigned char *buf, unsigned len, const struct node *other, cons
 
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_inputs_of_bugs_are_made_small(board: str, tmp_path: Path) -> None:
-    """Zeros, the shortest text, NULL; but what may as well be no NULL is nothing that the bug rests on. The original is kept."""
+    """Zeros, the shortest text, NULL; but what may as well be no NULL is nothing that the bug rests on. The original is
+    kept."""
     options = ("--entry", "parse", "--no-witness", "--board", board)
     summary = explore(tmp_path, {"p.c": LARGE}, *options).summary
     (bug,) = summary["bugs"]
@@ -584,7 +585,8 @@ void release(char *s, int key) { if (key == 7) s[16] = 'x'; free(s); }
     ],
 )
 def test_a_bug_rests_on_the_size_that_a_harness_guessed(function: str, rests: list[str], tmp_path: Path) -> None:
-    """A caller may have more room. Not where the object is the program's own, a count says its size, or a text is read."""
+    """A caller may have more room. Not where the object is the program's own, a count says its size, or a text is
+    read."""
     summary = explore(tmp_path, {"p.c": GUESSED}, "--entry", function, "--no-witness").summary
     assert [(bug["kind"], bug["rests_on"]) for bug in summary["bugs"]] == [("out-of-bounds", rests)]
     said = score_embed("report", "out", cwd=tmp_path).stdout
@@ -618,7 +620,9 @@ int again(struct handle *file) { if (file->have == 7) return look(file); return 
 
 def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(tmp_path: Path) -> None:
     """As zlib's gzFile, whose functions were all out of bounds. Branches of the harness are in no coverage."""
-    summary = explore(tmp_path, {"p.c": SEEN_AS}, "--entry", "again", "--assume", "file->have > 2", "--no-witness").summary
+    summary = explore(
+        tmp_path, {"p.c": SEEN_AS}, "--entry", "again", "--assume", "file->have > 2", "--no-witness"
+    ).summary
     assert (summary["bugs"], summary["paths"]) == ([], 3)
     assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
 

@@ -1,5 +1,5 @@
-"""A client that means harm, by real sockets, with a key and without: the server survives, and the campaign of the honest
-clients ends as if nobody else had been there."""
+"""A client that means harm, by real sockets, with a key and without: the server survives, and the campaign of the
+honest clients ends as if nobody else had been there."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ from score_embed.results.parts import Memory
 
 MOST = 2**63 - 1
 PROGRAM, PATHS = MANY.replace("12", "10"), 1024
-SLOWLY = ("--", f"-DSLOW={200_000 if FULL else 60_000}")  # microseconds: it has to outlive 10,000 connections, 4 ms each
+# microseconds: it has to outlive 10,000 connections, 4 ms each
+SLOWLY = ("--", f"-DSLOW={200_000 if FULL else 60_000}")
 MANY_TIMES = 10_000 if FULL else 1_500
 MEMORY = 300 << 20  # bytes that the server may take more than before
 
@@ -228,7 +229,12 @@ def replayed(evil: Evil) -> None:
 
 
 def orders(evil: Evil) -> None:
-    for order in (service.Order("stop"), service.Order("add", 60), service.Order("remove", 60), service.Order("status")):
+    for order in (
+        service.Order("stop"),
+        service.Order("add", 60),
+        service.Order("remove", 60),
+        service.Order("status"),
+    ):
         assert "not for clients to order" in answer(evil, order).what
 
 

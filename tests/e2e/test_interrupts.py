@@ -1,5 +1,5 @@
-"""Interrupts: the probes of a handler, and of what it calls, stay silent: it is no part of the path, and listed. What they
-still see is that symbolic data is read there: then the campaign is `drained`."""
+"""Interrupts: the probes of a handler, and of what it calls, stay silent: it is no part of the path, and listed. What
+they still see is that symbolic data is read there: then the campaign is `drained`."""
 
 from __future__ import annotations
 

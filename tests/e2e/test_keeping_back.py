@@ -1,5 +1,6 @@
-"""A client with a key that runs its tests and keeps back what they lead to, beside two honest ones: it is sent away, and the
-campaign has all paths in the end. Each test is checked here, so that it takes seconds; see docs/security.md for the share."""
+"""A client with a key that runs its tests and keeps back what they lead to, beside two honest ones: it is sent away,
+and the campaign has all paths in the end. Each test is checked here, so that it takes seconds; see docs/security.md for
+the share."""
 
 from __future__ import annotations
 
@@ -46,7 +47,19 @@ def test_who_keeps_back_what_follows_is_sent_away_and_all_is_found(tmp_path: Pat
     address = f"tcp://127.0.0.1:{free_port()}"
     started = []
     try:
-        words = ("--json", "--no-witness", "--listen", address, "--keys", "k/server.key", "--out", "o", "p.c", "--", "-DSLOW=20000")
+        words = (
+            "--json",
+            "--no-witness",
+            "--listen",
+            address,
+            "--keys",
+            "k/server.key",
+            "--out",
+            "o",
+            "p.c",
+            "--",
+            "-DSLOW=20000",
+        )
         server = start(tmp_path, CHECKS_ALL, "server", *words)
         started.append(server)
         until(lambda: (tmp_path / "o").exists())

@@ -1,4 +1,5 @@
-"""A labgrid place as --port: with labgrid's own coordinator, exporter and client, and a simulated board behind its port.
+"""A labgrid place as --port: with labgrid's own coordinator, exporter and client, and a simulated board behind its
+port.
 
 labgrid brings a pyserial of its own, so it has an environment of its own, .venv-labgrid (tools/setup-tests.sh).
 """

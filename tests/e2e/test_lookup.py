@@ -1,4 +1,5 @@
-"""Reads at symbolic addresses in whole campaigns: tables of files without probes, ends of tables, and what is concretized."""
+"""Reads at symbolic addresses in whole campaigns: tables of files without probes, ends of tables, and what is
+concretized."""
 
 from __future__ import annotations
 
@@ -145,7 +146,8 @@ int main(void)
 
 
 def test_what_has_no_formula_is_found_at_an_address_that_has_one(tmp_path: Path) -> None:
-    """Objects of types without formulas, volatile bit-fields and _Atomic objects: pinned where they lie, and checked."""
+    """Objects of types without formulas, volatile bit-fields and _Atomic objects: pinned where they lie, and
+    checked."""
     text = """
 static long double wide[4];
 static volatile struct { unsigned f : 3; } registers[4];

@@ -178,7 +178,9 @@ def test_what_dies_each_time_is_set_aside_and_repeated(
         assert next((found.folder / "tests").glob(f"{lost['test']:06d}-*.bin")).read_bytes()[0] == 7
     assert {row["what"].partition(":")[0] for row in summary["incomplete"]} == {"lost"}
     shown = score_embed("report", str(found.folder), cwd=source.parent)
-    assert f"lost tests: {summary['lost']}; their ends are not known; once more: score-embed run --resume" in shown.stdout
+    assert (
+        f"lost tests: {summary['lost']}; their ends are not known; once more: score-embed run --resume" in shown.stdout
+    )
     again = go_on(found)
     assert (again.summary["stopped"], again.summary["lost"]) == ("drained", summary["lost"])
     check_exact(go_on(found, retry_lost=True))

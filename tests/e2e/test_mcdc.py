@@ -60,7 +60,9 @@ int main(void) {
 
 def rows(summary: dict[str, Any], reading: str) -> dict[str, list[str]]:
     """By decision, what it says of each condition."""
-    return {row["decision"]: [condition[reading] for condition in row["conditions"]] for row in summary["mcdc"]["table"]}
+    return {
+        row["decision"]: [condition[reading] for condition in row["conditions"]] for row in summary["mcdc"]["table"]
+    }
 
 
 def test_a_function_that_nobody_calls_has_no_decisions(tmp_path: Path) -> None:
@@ -91,7 +93,13 @@ def test_infeasible_is_said_where_it_is_proved(tmp_path: Path) -> None:
     found = explore(tmp_path, {"abc.c": text}, "--goal", "mcdc")
     assert found.summary["stopped"] == "exhausted"
     assert rows(found.summary, "masking") == {
-        "a == 3 && (a != 3 || 0) && (b == 7 || c < 0)": ["infeasible", "infeasible", "constant", "infeasible", "infeasible"]
+        "a == 3 && (a != 3 || 0) && (b == 7 || c < 0)": [
+            "infeasible",
+            "infeasible",
+            "constant",
+            "infeasible",
+            "infeasible",
+        ]
     }
     goal = found.summary["goal"]
     assert (goal["reached"], goal["proved"]) == (False, True)
@@ -227,7 +235,8 @@ def test_a_goal_ends_a_fleet_early(tmp_path: Path, goal: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("--have", ".", "--clients", "2"), ("--have", "x", "--first", "x"), ("--goal", "path"), ("--have", "none")]
+    "options",
+    [("--have", ".", "--clients", "2"), ("--have", "x", "--first", "x"), ("--goal", "path"), ("--have", "none")],
 )
 def test_what_cannot_be_asked_for(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "abc.c").write_text(ABC)
@@ -239,7 +248,9 @@ def test_what_cannot_be_asked_for(tmp_path: Path, options: tuple[str, ...]) -> N
 def test_a_board_says_the_same(tmp_path: Path) -> None:
     files = [PROGRAMS / "parser.c"]
     native, board = (
-        explore_files(tmp_path, files, "--out", name, "--board", name, "--goal", "mcdc", "--no-witness", "--strategy", "dfs")
+        explore_files(
+            tmp_path, files, "--out", name, "--board", name, "--goal", "mcdc", "--no-witness", "--strategy", "dfs"
+        )
         for name in ("native", "mps2-an385")
     )
     if native.summary["stopped"] == "exhausted":
@@ -258,7 +269,9 @@ def test_a_board_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", JUDGED, ids=lambda path: path.stem)
 def test_clang_says_the_same(source: Path, tmp_path: Path) -> None:
     """Of the exported tests, about each condition of each decision. clang reads MC/DC as we do unique cause."""
-    found = explore_files(tmp_path, [source], "--goal", "mcdc", "--strategy", "mcdc", "--no-witness", "--max-tests", "500")
+    found = explore_files(
+        tmp_path, [source], "--goal", "mcdc", "--strategy", "mcdc", "--no-witness", "--max-tests", "500"
+    )
     assert found.summary["mcdc"]["unknown_tests"] == 0
     assert score_embed("export", "out", "--corpus", "corpus", "--tests", "paths", cwd=tmp_path).returncode == 0
     program, unsupported = _built(source, tmp_path)
@@ -301,7 +314,11 @@ def test_gcc_says_the_same(source: Path, tmp_path: Path) -> None:
         for row in found.summary["mcdc"]["table"]
     ]
     ours = Counter(
-        (line, len(missing), *(tuple(i for i, truths in enumerate(missing) if sense in truths) for sense in (True, False)))
+        (
+            line,
+            len(missing),
+            *(tuple(i for i, truths in enumerate(missing) if sense in truths) for sense in (True, False)),
+        )
         for line, missing in table
         if len(missing) > 1
     )

@@ -18,7 +18,9 @@ KINDS = [(11, "alone"), (12, "clients"), (13, "alone"), (14, "clients")]
 def nemesis(folder: Path, *words: str) -> str:
     command = [sys.executable, str(ROOT / "bench" / "nemesis.py"), *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "toolkit"), "TMPDIR": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=3000, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=folder, timeout=3000, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "deviations: 0" in done.stdout
     return done.stdout

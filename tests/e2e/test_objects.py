@@ -144,7 +144,9 @@ def test_all_that_is_missing_is_one_message(board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", [*BOARDS, "arduino-mega2560"])
 def test_all_clashes_are_one_message(board: str, tmp_path: Path) -> None:
-    (tmp_path / "p.c").write_text("int f(void) { return 1; }\nint g(void) { return 1; }\nint main(void) { return 0; }\n")
+    (tmp_path / "p.c").write_text(
+        "int f(void) { return 1; }\nint g(void) { return 1; }\nint main(void) { return 0; }\n"
+    )
     (tmp_path / "q.c").write_text("\nint f(void) { return 1; }\nint g(void) { return 1; }\n")
     done = score_embed("run", "--board", board, "p.c", "q.c", cwd=tmp_path)
     assert (done.returncode, done.stderr.count("error:")) == (3, 1), done.stderr

@@ -655,7 +655,8 @@ def test_a_function_left_as_written_that_a_pointer_calls_finds_what_it_can(tmp_p
 @pytest.mark.parametrize("call", ["memset(buf, 1, n)", "put(buf, n + (y & 1) - 2u)"], ids=["a size", "an index"])
 @pytest.mark.parametrize("first", [1, 200])
 def test_bounds_that_an_opaque_result_has_a_say_in_are_noted(tmp_path: Path, call: str, first: int) -> None:
-    """Whether the first run's access is within the object or beyond its end: that of another number may be the other."""
+    """Whether the first run's access is within the object or beyond its end: that of another number may be the
+    other."""
     program = f"""
         #include <stdio.h>
         #include <string.h>

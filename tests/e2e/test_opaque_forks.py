@@ -1,4 +1,5 @@
-"""Opaque code that is given symbolic numbers: with `--fork-arguments` it is asked for all of their values, within a bound."""
+"""Opaque code that is given symbolic numbers: with `--fork-arguments` it is asked for all of their values, within a
+bound."""
 
 from __future__ import annotations
 

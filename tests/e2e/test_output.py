@@ -1,4 +1,5 @@
-"""Where standard output goes must not change what a command says: a reader that left, a full disk, none, a poor encoding."""
+"""Where standard output goes must not change what a command says: a reader that left, a full disk, none, a poor
+encoding."""
 
 from __future__ import annotations
 

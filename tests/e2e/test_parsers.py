@@ -88,7 +88,8 @@ def test_json_keeps_its_promise(board: str, tmp_path: Path) -> None:
 
 
 def test_json_reads_past_the_length_it_was_told(tmp_path: Path) -> None:
-    """After a comma in an object one more character is looked at, whether there is one or not. (Natively: the tutorial.)"""
+    """After a comma in an object one more character is looked at, whether there is one or not. (Natively: the
+    tutorial.)"""
     found = explored("length", tmp_path, "mps2-an385", "--strategy", "dfs", "--max-tests", "150")
     (bug,) = found["bugs"]
     place = (bug["kind"], Path(bug["file"]).name, bug["function"], bug["confirmed"])

@@ -1,4 +1,5 @@
-"""Flips that wait until their turn comes: children run before a path is asked through, and nothing that waits is lost."""
+"""Flips that wait until their turn comes: children run before a path is asked through, and nothing that waits is
+lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The plugin as somebody meets it who runs pytest in a project with C: through its entry point, in a process of its own."""
+"""The plugin as somebody meets it who runs pytest in a project with C: through its entry point, in a process of its
+own."""
 
 from __future__ import annotations
 

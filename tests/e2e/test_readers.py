@@ -25,7 +25,8 @@ from runner import explore, score_embed
 
 from score_embed.results.store import Store
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed"  # tools/setup-tests.sh fills it
+# tools/setup-tests.sh fills it
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed"
 SCHEMA = CACHE / "schemas" / "junit-10.xsd"
 LCOV2 = CACHE / "lcov2" / "usr"
 COVERED = re.compile(r"^ +(lines|branches|MC/DCs)\.*: [\d.]+% \((\d+) of (\d+) ", re.MULTILINE)
@@ -133,8 +134,8 @@ lcov2 = pytest.mark.skipif(not LCOV2.exists(), reason="no lcov 2: tools/setup-te
 
 
 def lcov_2(folder: Path, tool: str, *words: str) -> str:
-    """What it said; that it complained about nothing is checked. (Debian's asks for its version with a program that is not in the
-    package, and says so on stderr.)"""
+    """What it said; that it complained about nothing is checked. (Debian's asks for its version with a program that is
+    not in the package, and says so on stderr.)"""
     environ = {**os.environ, "PERL5LIB": str(LCOV2 / "share" / "perl5")}
     command = [str(LCOV2 / "bin" / tool), "--branch-coverage", "--mcdc-coverage", *words]
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)

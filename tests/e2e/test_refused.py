@@ -1,5 +1,5 @@
-"""Calls that confinement refuses are noticed when they happen: through pointers, from code without probes, by their numbers
-alone. They fail as before, are counted and located, and take `exhausted` back to `exhausted within`."""
+"""Calls that confinement refuses are noticed when they happen: through pointers, from code without probes, by their
+numbers alone. They fail as before, are counted and located, and take `exhausted` back to `exhausted within`."""
 
 from __future__ import annotations
 

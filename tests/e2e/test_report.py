@@ -335,7 +335,8 @@ int main(void)
 @pytest.mark.parametrize("clients", [(), ("--clients", "2")], ids=["one", "two"])
 @pytest.mark.parametrize("board", BOARDS)
 def test_covered_is_what_the_campaigns_own_tests_took(board: str, clients: tuple[str, ...], tmp_path: Path) -> None:
-    """Not what it tried before them, or with an input that was too short; and each test that covered something is kept."""
+    """Not what it tried before them, or with an input that was too short; and each test that covered something is
+    kept."""
     first = {"c": 200}
     one = explore(tmp_path, {"p.c": STEPS}, "--board", board, "--max-tests", "1", *clients, first=first)
     assert one.summary["coverage"] == {"branches_total": 4, "branches_covered": 1}

@@ -97,7 +97,8 @@ def clients(folder: Path, campaign: str = "o") -> dict[str, str]:
 
 
 def test_clients_of_other_machines(work: Path) -> None:
-    """With keys, each client with a cache of its own: the image comes from the server. The server is killed on the way."""
+    """With keys, each client with a cache of its own: the image comes from the server. The server is killed on the
+    way."""
     assert run(work, "--out", "whole", "p.c")["paths"] == PATHS
     score_embed("keys", "k", "one", "two", cwd=work)
     address = f"tcp://127.0.0.1:{free_port()}"
@@ -177,7 +178,8 @@ def test_two_campaigns_and_clients_that_move(work: Path) -> None:
         until(lambda: recorded(work / "small") == 512)
         after = recorded(work / "big")
         until(lambda: recorded(work / "big") > after + 200)
-        assert "not for clients to order" in fleet(work, "stop", "--server", port, code=2)  # anybody reaches this address
+        # anybody reaches this address
+        assert "not for clients to order" in fleet(work, "stop", "--server", port, code=2)
         fleet(work, "stop", "--server", "big")
         server.end(130)
     found = json.loads((work / "small" / "summary.json").read_text())
@@ -206,7 +208,9 @@ def test_who_is_refused(work: Path) -> None:
     refused(2, "both sources and folders", "server", "slow.c", "elsewhere")
     refused(4, "no server answered", "client", "--server", address, "--wait", "1s")
     with processes() as start:
-        server = start(work, "server", "--clients", "1", "--out", "o", "--listen", address, "--keys", "k/server.key", "slow.c")
+        server = start(
+            work, "server", "--clients", "1", "--out", "o", "--listen", address, "--keys", "k/server.key", "slow.c"
+        )
         until(lambda: recorded(work / "o") > 5)
         join = ("client", "--server", address, "--wait", "5s")
         refused(4, "does not accept this key", *join, "--keys", "other/client.key")
@@ -220,7 +224,9 @@ def test_who_is_refused(work: Path) -> None:
         with processes() as start_too:
             start_too(work, *good, "--name", "client")
             until(lambda: "client" in clients(work))
-            refused(2, "another client of the server is called 'client'", *good, "--name", "client", "--incarnation", "1")
+            refused(
+                2, "another client of the server is called 'client'", *good, "--name", "client", "--incarnation", "1"
+            )
         order = ("fleet", "stop", "--server", address)
         refused(2, "not the key for orders", *order, "--keys", "k/client.key")
         refused(2, "'orders', not a client's", *join, "--keys", "k/orders.key")

@@ -1,4 +1,5 @@
-"""Statement coverage: what campaigns reach, what they prove, where they end, and that gcov says the same of their tests."""
+"""Statement coverage: what campaigns reach, what they prove, where they end, and that gcov says the same of their
+tests."""
 
 from __future__ import annotations
 
@@ -19,12 +20,23 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 INCLUDE = ROOT / "runtime" / "include"
 NAMES = (
-    *("bit_fields", "bits", "block_sites", "cleanup", "comma", "compound_assign", "decisions", "float_values", "formats"),
+    *(
+        "bit_fields",
+        "bits",
+        "block_sites",
+        "cleanup",
+        "comma",
+        "compound_assign",
+        "decisions",
+        "float_values",
+        "formats",
+    ),
     *("function_pointers", "heap", "library", "long_jumps", "loops", "parser", "pointer_conditionals", "short_circuit"),
     *("statics", "structs", "unsigned_ops"),
 )
 LABEL = re.compile(r"\s*(case\b[^:]*|\w+)\s*:[;{\s]*")  # gcov counts the line of a label; it is no statement
-EXPLAINED: dict[str, dict[int, tuple[bool | None, bool | None]]] = {  # by line: ours and gcov's; None: there is nothing to count
+# by line: ours and gcov's; None: there is nothing to count
+EXPLAINED: dict[str, dict[int, tuple[bool | None, bool | None]]] = {
     "bit_fields": {153: (True, None)},  # gcc lays the constant out where it is not run
     "pointer_conditionals": {34: (True, None), 37: (True, None), 38: (True, None)},  # gcc decides `if (-1 < 0u)` itself
 }
@@ -162,7 +174,9 @@ def test_paths_and_vectors_are_the_same_with_marks(tmp_path: Path) -> None:
     """A mark is nothing that a path depends on, and no condition."""
     source = [PROGRAMS / "parser.c"]
     both = [
-        explore_files(tmp_path, source, "--out", goal, "--goal", goal, "--strategy", "mcdc", "--max-tests", "60").summary
+        explore_files(
+            tmp_path, source, "--out", goal, "--goal", goal, "--strategy", "mcdc", "--max-tests", "60"
+        ).summary
         for goal in ("statement", "mcdc")
     ]
     marked, plain = both
@@ -209,12 +223,16 @@ def _judged(source: Path, inputs: list[Path], folder: Path, mine: set[int]) -> d
     flags = ["-O0", "--coverage", f"-I{INCLUDE}"]
     (folder / "dumping.c").write_text(DUMPING)
     subprocess.run(["gcc", "-c", "dumping.c"], cwd=folder, check=True, timeout=120)
-    subprocess.run(["gcc", *flags, str(source), "dumping.o", "-o", "judged", "-lm"], cwd=folder, check=True, timeout=120)
+    subprocess.run(
+        ["gcc", *flags, str(source), "dumping.o", "-o", "judged", "-lm"], cwd=folder, check=True, timeout=120
+    )
     for data in inputs:
         environ = {**os.environ, "SCORE_INPUT": str(data)}
         subprocess.run(["./judged"], cwd=folder, env=environ, capture_output=True, timeout=60, check=False)
     (notes,) = folder.glob("*.gcno")
-    told = subprocess.run(["gcov", "--json-format", "--stdout", notes], cwd=folder, check=True, capture_output=True, timeout=120)
+    told = subprocess.run(
+        ["gcov", "--json-format", "--stdout", notes], cwd=folder, check=True, capture_output=True, timeout=120
+    )
     (file,) = [one for one in json.loads(told.stdout)["files"] if Path(one["file"]) == source]
     ends = {line for function in file["functions"] for line in (function["start_line"], function["end_line"])}
     return {row["line_number"]: row["count"] > 0 for row in file["lines"] if row["line_number"] not in ends - mine}

@@ -194,7 +194,8 @@ int passes(const struct node *p) { return p ? second(p) : 0; }
 
 
 def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
-    """`wrong` shows what `second` does with a null, whatever its own arguments are; nobody shows what `divided` does."""
+    """`wrong` shows what `second` does with a null, whatever its own arguments are; nobody shows what `divided`
+    does."""
     (tmp_path / "c.c").write_text(CALLS)
     done = score_embed("unit", "c.c", "--out", "out", "--time", "20", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
@@ -215,7 +216,8 @@ def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
 
 
 def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
-    """Which is made of the functions' campaigns. With another one the same run is judged anew, and nothing is explored."""
+    """Which is made of the functions' campaigns. With another one the same run is judged anew, and nothing is
+    explored."""
     (tmp_path / "p.c").write_text(
         "int one(int x) { return 10 / (x - 3); }\nint two(int x) { if (x == 5) return 10 / (x - 5); return x; }\n"
     )

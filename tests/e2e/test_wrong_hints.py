@@ -1,4 +1,5 @@
-"""Hints that would do nothing are errors at their own line: a hint that is passed over leaves its author believing that it holds."""
+"""Hints that would do nothing are errors at their own line: a hint that is passed over leaves its author believing that
+it holds."""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ def vector_of(one: Decision, values: Mapping[int, bool]) -> tuple[str, bool]:
 def has_effect(one: Decision, vector: str, number: int) -> bool:
     """Some completion of the vector comes out otherwise if this condition is turned round."""
     evaluated = {n: letter == TRUE for n, letter in enumerate(vector) if letter != SKIPPED}
-    free = Decision(one.file, one.line, one.function, one.postfix, tuple(Condition(c.site, c.text) for c in one.conditions))
+    free = Decision(
+        one.file, one.line, one.function, one.postfix, tuple(Condition(c.site, c.text) for c in one.conditions)
+    )
     for values in assignments(free, evaluated):
         turned = {**values, number: not values[number]}
         if evaluate(tree_of(one), values, {}) != evaluate(tree_of(one), turned, {}):

@@ -154,7 +154,8 @@ class Exploration:
         waits: bool = False,
         routes: int = 1000,
     ) -> None:
-        """`waits`: all flips wait until their turn comes; `routes`: conditions of paths that are remembered for them."""
+        """`waits`: all flips wait until their turn comes; `routes`: conditions of paths that are remembered for
+        them."""
         self._program, self._strategy, self._memory = program, strategy, memory
         self._waits, self._routes = waits, routes
         self.record, self.covered = Record(), set[int]()

@@ -1,4 +1,5 @@
-"""Whatever goes wrong in a fleet, nothing is lost, nothing recorded twice, and it comes to its end; see docs/design/fleet.md.
+"""Whatever goes wrong in a fleet, nothing is lost, nothing recorded twice, and it comes to its end; see
+docs/design/fleet.md.
 
 With --all a thousand schedules of faults at up to 256 clients.
 """
@@ -51,7 +52,8 @@ def test_schedules_that_found_something(seed: int) -> None:
 
 
 def test_who_leaves_may_have_many_results_to_report_first() -> None:
-    """It had some hundred of them, two in a batch, at a server that takes 0.2 s for a commit: meanwhile its pairs wait."""
+    """It had some hundred of them, two in a batch, at a server that takes 0.2 s for a commit: meanwhile its pairs
+    wait."""
     survive(troubled(992))
 
 
@@ -253,7 +255,8 @@ def test_liars_change_nothing(kind: str) -> None:
 
 def deceived(kind: str, seed: int) -> World:
     world = troubled(seed, largest=10)
-    if kind in ("finishes", "steals"):  # a pair that was given to a liar and lost on its way is its own, and it does not know
+    # a pair that was given to a liar and lost on its way is its own, and it does not know
+    if kind in ("finishes", "steals"):
         world.faults = Faults()
 
     def done() -> set[bytes]:
@@ -262,7 +265,8 @@ def deceived(kind: str, seed: int) -> World:
     def given(client: str, ident: bytes) -> bool:
         campaigns = world.server.campaigns.values() if world.server is not None else ()
         mine = [c.frontier for c in campaigns if ident in c.frontier]
-        return any(known.owner(ident) is None or known.may_finish(ident, client) for known in mine)  # or is about to be given
+        # or is about to be given
+        return any(known.owner(ident) is None or known.may_finish(ident, client) for known in mine)
 
     for number in range(1, 1 + max(1, world.clients // 3)):
         world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set(), done, given)  # type: ignore[index]

@@ -10,10 +10,20 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOM = 8  # objects on the stack at most
-TOP = 0xFFFF_8000_0000_0000  # addresses of the stack: above all that the process has, as what lies below its frame has ended
+# addresses of the stack: above all that the process has, as what lies below its frame has ended
+TOP = 0xFFFF_8000_0000_0000
 UNKNOWN = 1 << 63
 STATICS = {0x1000: 16, 0x1010: 8, 0x1100: 4 | UNKNOWN, 0x2000: 4096}
-FLAGS = ["-std=gnu99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"]
+FLAGS = [
+    "-std=gnu99",
+    "-O1",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +55,9 @@ class Model:
 
     def variable(self, at: int, depth: int) -> str:
         self.end(depth + 1)
-        every = [(a, n, n | UNKNOWN * self.full) for a, n, _ in self.live] + [(a, n & ~UNKNOWN, n) for a, n in STATICS.items()]
+        every = [(a, n, n | UNKNOWN * self.full) for a, n, _ in self.live] + [
+            (a, n & ~UNKNOWN, n) for a, n in STATICS.items()
+        ]
         for start, size, shown in every:
             if start <= at < start + size:
                 before = [n for a, n, _ in every if a + n == start]

@@ -1,4 +1,5 @@
-"""The engine's formulas beside plain trees of the same operators, which simplify nothing (tests/support/plain_formulas.py)."""
+"""The engine's formulas beside plain trees of the same operators, which simplify nothing
+(tests/support/plain_formulas.py)."""
 
 from __future__ import annotations
 
@@ -48,11 +49,15 @@ class Maker:
 
     def grow(self, steps: int) -> None:
         for _ in range(steps):
-            made = self._random.choice((*[self._binary] * 5, self._shape, self._shape, self._ite, self._float, self._read))()
+            made = self._random.choice(
+                (*[self._binary] * 5, self._shape, self._shape, self._ite, self._float, self._read)
+            )()
             self.pool.append(made)
 
     def _constant(self, width: int) -> Pair:
-        number = self._random.choice([0, 1, 2, 255, width, (1 << width) - 1, 1 << width - 1, self._random.getrandbits(width)])
+        number = self._random.choice(
+            [0, 1, 2, 255, width, (1 << width) - 1, 1 << width - 1, self._random.getrandbits(width)]
+        )
         return build.const(number, width), Plain(Kind.CONST, width, (), number)
 
     def _of(self, width: int) -> Pair:

@@ -73,7 +73,11 @@ class Rogue:
             say(Empty(self.peer, self._epoch, 0) if not self._held else Alive(self.peer, self._epoch, 5))
         if self._held and self._turns % 5 == 0:
             self._said += 1
-            say(Results(self.peer, self._epoch, self._campaign, self._said, 0, (self._lie(self._rng.choice(self._held)),)))
+            say(
+                Results(
+                    self.peer, self._epoch, self._campaign, self._said, 0, (self._lie(self._rng.choice(self._held)),)
+                )
+            )
 
     def _forged(self, to: Peer) -> list[service.Frame]:
         """What only a server may say, sent to where a client listens for others."""
@@ -163,7 +167,8 @@ class KeepsBack(TreeWork):
 @pytest.mark.parametrize("seed", LIARS)
 @pytest.mark.parametrize("crashes", [0, 3])
 def test_who_keeps_back_what_follows_is_sent_away(seed: int, crashes: int, tmp_path: Path) -> None:
-    """Every test is checked, so nothing stays hidden; where the server has died it has forgotten whom to ask about what."""
+    """Every test is checked, so nothing stays hidden; where the server has died it has forgotten whom to ask about
+    what."""
     world = ProcessWorld(tmp_path, seed, 300, 3, faults_end=2.0 if crashes else 0.0, sample=1.0)
     world.clients["c0"] = world.client("c0", lambda tree: KeepsBack(tree, "c0", seed))
     world.run(crashes)

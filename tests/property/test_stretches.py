@@ -1,6 +1,7 @@
 """What is told of statements holds, whatever the flow of a function, and wherever its runs end.
 
-Random functions in normal form are run by an interpreter that takes note of what the target would: directions and marks.
+Random functions in normal form are run by an interpreter that takes note of what the target would: directions and
+marks.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def body_of(blocks: Sequence[tuple[list[str], tuple[str, int]]]) -> Body:
             case "goes":
                 statements.append(Goto(HERE, f"L{to}"))
             case "branches" | "constant":
-                statements.append(Branch(HERE, "==", SLOT, ZERO, f"L{to}", bool(number % 2), constant=end == "constant"))
+                statements.append(
+                    Branch(HERE, "==", SLOT, ZERO, f"L{to}", bool(number % 2), constant=end == "constant")
+                )
     return Body("f", "f", "", INT, 0, [], statements=statements, slots=2)
 
 

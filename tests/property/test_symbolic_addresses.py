@@ -1,8 +1,9 @@
 """Reads and stores at symbolic addresses: what the formulas say of other inputs is what the program does with them.
 
-The program is a list of operations on one object in memory, or on that and another one that a pointer may lead to. A target that could not be simpler runs it, knows which bytes
-depend on the input, and sends what the probes would. Then another input is tried: if it fulfils the path's conditions and
-pins, it has to leave in every place the value that the place's formula gives.
+The program is a list of operations on one object in memory, or on that and another one that a pointer may lead to. A
+target that could not be simpler runs it, knows which bytes depend on the input, and sends what the probes would. Then
+another input is tried: if it fulfils the path's conditions and pins, it has to leave in every place the value that the
+place's formula gives.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ class Target:
         self._object(BASE, SIZE)
 
     def _begins(self, kind: int, index: int) -> int | None:
-        """Sends head and leaves; the offset into memory, or None if the address is not in the object, or one of them."""
+        """Sends head and leaves; the offset into memory, or None if the address is not in the object, or one of
+        them."""
         at, size = STRIDE[kind] * self.data[index], WIDTH[kind] // 8
         in_other = kind in SEVERAL and APART <= BASE + at <= APART + SMALL - size
         inside = at + size <= SIZE or in_other

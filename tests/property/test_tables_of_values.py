@@ -1,5 +1,5 @@
-"""What formulas say as tables of values: against brute force and plain Z3. (The tables against the evaluator, and joins:
-toolkit/engine/fuzz/fuzz.cpp.)"""
+"""What formulas say as tables of values: against brute force and plain Z3. (The tables against the evaluator, and
+joins: toolkit/engine/fuzz/fuzz.cpp.)"""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def fitted(expr: Expr, width: int) -> Expr:
 
 @st.composite
 def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES, few: bool = False) -> Expr:
-    """A random formula over `count` bytes, of any width. Operators are simplified (build), or as they stand. `few`: bytes
-    are masked, so that much of it has few values."""
+    """A random formula over `count` bytes, of any width. Operators are simplified (build), or as they stand. `few`:
+    bytes are masked, so that much of it has few values."""
 
     def below(width: int) -> Expr:
         return draw(formulas(width, depth - 1, count, few))

@@ -1,4 +1,5 @@
-"""The taint map against a model that could not be simpler: a set of tainted addresses. The C is built with sanitizers."""
+"""The taint map against a model that could not be simpler: a set of tainted addresses. The C is built with
+sanitizers."""
 
 from __future__ import annotations
 

@@ -188,7 +188,8 @@ def test_an_access_is_within_its_object(start: int, length: int, size: int, data
 @settings(deadline=None, max_examples=300)
 @given(st.integers(0, 40), st.integers(0, 12), st.binary(min_size=2, max_size=2), st.binary(min_size=2, max_size=2))
 def test_a_span_is_within_its_object(start: int, length: int, data: bytes, other: bytes) -> None:
-    """As many bytes as the first leaf says, at the address that the template gives. None are everywhere in it, also at its end."""
+    """As many bytes as the first leaf says, at the address that the template gives. None are everywhere in it, also at
+    its end."""
 
     def inside(size: int, at: int) -> bool:
         return start <= at <= start + length and at + size <= start + length

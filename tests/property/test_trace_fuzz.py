@@ -71,7 +71,9 @@ def valid() -> bytes:
     s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 2 | 2).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     s.head(33, 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     for site, leaves in ((34, b""), (36, bytes([0b01_00, 78 << 1 & 127 | 128, 1]))):  # in one of two objects
-        s.head(site, 1).raw(leaves).varint(2 << 1 | 1).varint(8).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+        s.head(site, 1).raw(leaves).varint(2 << 1 | 1).varint(8).address(x - 4).raw(b"\1").varint(1).varint(8).raw(
+            b"\0"
+        )
         s.varint(4).address(x + 8).raw(b"\1\0" if site == 36 else b"\0" + content[:4] + b"\0")
     return bytes(s)
 

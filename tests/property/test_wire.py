@@ -39,7 +39,10 @@ NAMES = {
 
 def plain(items: list[Frame | DecodeError]) -> list[tuple[int, int, bytes] | str]:
     """What the plain decoder found, as the engine's says it."""
-    return [(item.type, item.sequence, item.payload) if isinstance(item, Frame) else NAMES[type(item).__name__] for item in items]
+    return [
+        (item.type, item.sequence, item.payload) if isinstance(item, Frame) else NAMES[type(item).__name__]
+        for item in items
+    ]
 
 
 @given(st.binary(max_size=2000), st.integers(0, 15), st.integers(0, 15))

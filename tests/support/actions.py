@@ -1,8 +1,8 @@
 """Runs the shell steps of a GitHub Action as a runner does, here: one composite action, with what it is given.
 
-Expressions (`${{ … }}`) are a small part of GitHub's language; whatever this does not know is an error, as is a reference to an
-input or a step that is not there. Steps with `uses` are noted, not carried out: the test stands in for the cache and the
-artefacts. What installs something (`sudo`, `pip`) is replaced by programs that only say so.
+Expressions (`${{ … }}`) are a small part of GitHub's language; whatever this does not know is an error, as is a
+reference to an input or a step that is not there. Steps with `uses` are noted, not carried out: the test stands in for
+the cache and the artefacts. What installs something (`sudo`, `pip`) is replaced by programs that only say so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ esac
 
 @dataclass
 class Job:
-    """What one job leaves: `code` of the first step that failed, outputs of steps, the steps with `uses` and their words."""
+    """What one job leaves: `code` of the first step that failed, outputs of steps, the steps with `uses` and their
+    words."""
 
     code: int = 0
     said: str = ""

@@ -1,8 +1,8 @@
 """Random programs that read and store through tables of pointers to separate variables.
 
-Scalars, arrays, structures, variables on the stack and blocks of the heap; tables of constants and such as change, also at
-places that the input decides; entries that are null, lead into the middle of an object, or into one that another entry leads
-to, too. Two symbolic bytes; the plain build reports each decision itself (generator.py).
+Scalars, arrays, structures, variables on the stack and blocks of the heap; tables of constants and such as change, also
+at places that the input decides; entries that are null, lead into the middle of an object, or into one that another
+entry leads to, too. Two symbolic bytes; the plain build reports each decision itself (generator.py).
 """
 
 from __future__ import annotations
@@ -76,13 +76,20 @@ class ApartProgram:
         rng = self.rng
         return rng.choice(
             [
-                *(f"outs[{self.index(4)}]", f"few[{self.index(2)}]", f"locals[{self.index(3)}]", f"blocks[{self.index(2)}]"),
+                *(
+                    f"outs[{self.index(4)}]",
+                    f"few[{self.index(2)}]",
+                    f"locals[{self.index(3)}]",
+                    f"blocks[{self.index(2)}]",
+                ),
                 *(f"&{self.pair()}->c", f"{self.pair()}->p", "q", f"&array[{self.index(2)}]"),
             ]
         )
 
     def pair(self) -> str:
-        return self.rng.choice((f"pairs[{self.index(4)}]", f"pairs[{self.index(4)}]", f"(&many[{self.index(2)}])", "(&two)"))
+        return self.rng.choice(
+            (f"pairs[{self.index(4)}]", f"pairs[{self.index(4)}]", f"(&many[{self.index(2)}])", "(&two)")
+        )
 
     def place(self) -> str:
         """What lies there without any pointer."""
@@ -91,14 +98,30 @@ class ApartProgram:
     def read(self) -> str:
         return self.rng.choice(
             [
-                *(f"*{self.pointer()}", f"get({self.pointer()})", f"*shorts[{self.index(4)}]", f"*ints[{self.index(3)}]"),
+                *(
+                    f"*{self.pointer()}",
+                    f"get({self.pointer()})",
+                    f"*shorts[{self.index(4)}]",
+                    f"*ints[{self.index(3)}]",
+                ),
                 *(f"{self.pair()}->s", f"get(maybe[{self.index(4)}])", self.place(), f"many[{self.index(2)}].next->c"),
             ]
         )
 
     def value(self) -> str:
         rng = self.rng
-        return rng.choice(("a", "b", "a + b", "3", "200", *VARIABLES, self.read(), f"{self.read()} {rng.choice('+-^&')} {self.read()}"))
+        return rng.choice(
+            (
+                "a",
+                "b",
+                "a + b",
+                "3",
+                "200",
+                *VARIABLES,
+                self.read(),
+                f"{self.read()} {rng.choice('+-^&')} {self.read()}",
+            )
+        )
 
     def comparison(self) -> str:
         return f"{self.rng.choice(COMPARISONS)} {self.rng.choice(('1', '3', '5', '7', '100', 'a', 'v0'))}"

@@ -1,10 +1,10 @@
 """Everything that can be killed is killed, and what the campaign finds is compared with an independent model.
 
 A seed makes a program, chooses how it is explored (alone, with clients, by a server whose clients live in network
-namespaces of their own; natively or in QEMU), and when what is attacked: hosts, clients and targets are killed or stopped
-for a while, the disk is full for a while, the network is cut or slow. Sessions that end go on until nothing is left, and
-tests that were set aside are repeated. Then the record must hold each path of the program once, its bugs and nothing
-else; nobody may be left, nor a lock.
+namespaces of their own; natively or in QEMU), and when what is attacked: hosts, clients and targets are killed or
+stopped for a while, the disk is full for a while, the network is cut or slow. Sessions that end go on until nothing is
+left, and tests that were set aside are repeated. Then the record must hold each path of the program once, its bugs and
+nothing else; nobody may be left, nor a lock.
 
 Whoever uses this becomes the parent of orphans (a subreaper), to see them.
 """
@@ -139,7 +139,9 @@ def program(seed: int, fewest: int, most: int) -> Program:
         size = rng.randint(3, 6)
 
         def branch(depth: int, size: int = size) -> Branch:
-            body = tuple(branch(depth + 1) for _ in range(rng.randint(0, 2))) if depth < 2 and rng.random() < 0.3 else ()
+            body = (
+                tuple(branch(depth + 1) for _ in range(rng.randint(0, 2))) if depth < 2 and rng.random() < 0.3 else ()
+            )
             return Branch(rng.randrange(size), rng.choice(("==", "<", ">")), rng.randint(1, 254), body)
 
         branches = [branch(0) for _ in range(rng.randint(6, 11))]
@@ -276,7 +278,21 @@ class Network:
 
     def slow(self, number: int) -> None:
         """What it sends waits up to half a second. (A bucket: not every kernel has netem.)"""
-        words = ["tc", "qdisc", "replace", "dev", "s", "root", "tbf", "rate", "64kbit", "burst", "2k", "latency", "500ms"]
+        words = [
+            "tc",
+            "qdisc",
+            "replace",
+            "dev",
+            "s",
+            "root",
+            "tbf",
+            "rate",
+            "64kbit",
+            "burst",
+            "2k",
+            "latency",
+            "500ms",
+        ]
         subprocess.run([*self.within(self.client(number)), *words], capture_output=True, check=False)
 
     def _in(self, name: str, *words: str) -> None:
@@ -548,7 +564,11 @@ class Attacked:
         model = self._program.model()
         with Store.read(self.out) as record:
             tests = list(record.tests())
-        short = [(test.number, test.verdict) for test in tests if test.outcome == "new" and len(test.input) < self._program.size]
+        short = [
+            (test.number, test.verdict)
+            for test in tests
+            if test.outcome == "new" and len(test.input) < self._program.size
+        ]
         if short:
             raise Deviation(f"these tests ended before the program's first branch: {short}")
         paths = [self._program.path(test.input) for test in tests if test.outcome == "new"]
@@ -595,8 +615,8 @@ def attack(
     boards: Sequence[str] = BOARDS,
     seconds: float = ATTACKS,
 ) -> None:
-    """One campaign that is attacked for so long at most, all of which follows from its seed but for the machine's own timing. A deviation is noted, with the
-    folder, which stays then."""
+    """One campaign that is attacked for so long at most, all of which follows from its seed but for the machine's own
+    timing. A deviation is noted, with the folder, which stays then."""
     rng = random.Random(f"kind {seed}")
     mode, board = rng.choice(modes), rng.choice(boards)
     folder = Path(tempfile.mkdtemp(prefix="score-nemesis-", dir="/tmp"))  # names of sockets are short

@@ -22,7 +22,8 @@ RULES = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21
 
 @dataclass
 class Opened:
-    """A page in the browser. `said`: on the console, errors too; `asked`: requests to anybody but for the page itself."""
+    """A page in the browser. `said`: on the console, errors too; `asked`: requests to anybody but for the page
+    itself."""
 
     page: Page
     address: str

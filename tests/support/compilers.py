@@ -1,4 +1,5 @@
-"""The compilers as judges of types and values (static assertions that must compile) and of what is printed (same code)."""
+"""The compilers as judges of types and values (static assertions that must compile) and of what is printed (same
+code)."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ class Switch:
 
 @dataclass(frozen=True)
 class Use:
-    """`(byte[left] ^ byte[right]) & mask` (right < 0: byte[left] alone) is used as it is: it says which arm is next, without
-    a condition."""
+    """`(byte[left] ^ byte[right]) & mask` (right < 0: byte[left] alone) is used as it is: it says which arm is next,
+    without a condition."""
 
     left: int
     right: int

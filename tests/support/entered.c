@@ -1,7 +1,7 @@
 /* Runs the harness of one function until that function is entered, and writes the memory that it then finds to a file.
  *
- * Linked with a plain program whose functions are compiled with -finstrument-functions. Nothing here knows what a harness
- * makes: inputs are at random, and pointers are looked at by entered.py, in what was written.
+ * Linked with a plain program whose functions are compiled with -finstrument-functions. Nothing here knows what a
+ * harness makes: inputs are at random, and pointers are looked at by entered.py, in what was written.
  *
  * usage: PROGRAM ENTRY FUNCTION TRIES MOST FILE (the number of the harness, the address of the function) */
 #define _GNU_SOURCE
@@ -78,8 +78,8 @@ QUIET void *__wrap_calloc(size_t count, size_t size)
     return memset(__wrap_malloc(count * size), 0, count * size);
 }
 
-/* Small numbers, so that what is assumed of counts comes true, among bytes that no address has by chance. No run has many of
- * those: what is assumed of a dozen counts has to come true at once. */
+/* Small numbers, so that what is assumed of counts comes true, among bytes that no address has by chance. No run has
+ * many of those: what is assumed of a dozen counts has to come true at once. */
 QUIET void __score_bytes(volatile void *object, size_t size, const char *name)
 {
     volatile unsigned char *to = object;

@@ -1,9 +1,10 @@
-"""A second look at what harnesses make: the memory that a function finds when it is entered, by the compiler's debug information.
+"""A second look at what harnesses make: the memory that a function finds when it is entered, by the compiler's debug
+information.
 
-The harness runs as a plain program over inputs at random (entered.c). What its arguments are, where they lie and what lies behind
-them is read from DWARF, which knows nothing of how the harness was made. Each pointer that can be reached must be null, lead into
-an object (a variable, a block of the heap, the frame of the harness), or be a function. Of a union that has more than pointers
-nobody knows which member is meant: its pointers are counted, and not looked at.
+The harness runs as a plain program over inputs at random (entered.c). What its arguments are, where they lie and what
+lies behind them is read from DWARF, which knows nothing of how the harness was made. Each pointer that can be reached
+must be null, lead into an object (a variable, a block of the heap, the frame of the harness), or be a function. Of a
+union that has more than pointers nobody knows which member is meant: its pointers are counted, and not looked at.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ class _Snapshot:
 
 
 def look_at(path: Path, cflags: Sequence[str], folder: Path, spoil: tuple[str, str] | None = None) -> list[Look]:
-    """Each function that a file defines. `spoil`: a text of the harnesses and what is put in its place, for tests of this."""
+    """Each function that a file defines. `spoil`: a text of the harnesses and what is put in its place, for tests of
+    this."""
     toolchain = Toolchain(find_board("native", None, None))
     text = own_names.set_apart(preprocess("gcc", toolchain.preprocessor_flags(list(cflags)), path))
     source = Source(path, text)

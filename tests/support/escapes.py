@@ -1,6 +1,6 @@
-"""Ways by which a value may escape what a campaign can follow: each is a channel into which a program gives a number and
-takes one out, somewhere between its other statements. In some the value is lost (an environment variable), in some it is
-followed (a union): which of them is for the campaign to say.
+"""Ways by which a value may escape what a campaign can follow: each is a channel into which a program gives a number
+and takes one out, somewhere between its other statements. In some the value is lost (an environment variable), in some
+it is followed (a union): which of them is for the campaign to say.
 
 `score.h` and B, which marks a decision, are known to the texts; PLAIN is defined in the program for brute force.
 """

@@ -1,7 +1,8 @@
 """Random C functions as generator.py makes them, over floating-point numbers: values, conversions, comparisons.
 
-Undefined behaviour is avoided by construction: what is stored stays small (`tame`), what becomes an integer even smaller (`squash`).
-Infinities and what is no number come up in conditions only (`a / b` with any b), as no output may depend on their bits.
+Undefined behaviour is avoided by construction: what is stored stays small (`tame`), what becomes an integer even
+smaller (`squash`). Infinities and what is no number come up in conditions only (`a / b` with any b), as no output may
+depend on their bits.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""GCC 14 as a judge of MC/DC, on a machine that has an older one: its compiler proper and its gcov, out of Debian 13's packages
-(tools/setup-tests.sh), run with the C library of that Debian; what they make is assembled and linked by the machine's own gcc."""
+"""GCC 14 as a judge of MC/DC, on a machine that has an older one: its compiler proper and its gcov, out of Debian 13's
+packages (tools/setup-tests.sh), run with the C library of that Debian; what they make is assembled and linked by the
+machine's own gcc."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed"  # tools/setup-tests.sh fills it
+# tools/setup-tests.sh fills it
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed"
 ROOT = _CACHE / "gcc14" / "usr"
 _TRIPLE = "x86_64-linux-gnu"
 _LIBRARY = ROOT / "lib" / "gcc" / _TRIPLE / "14"
@@ -33,7 +35,14 @@ def built(source: Path, folder: Path, flags: Sequence[str]) -> Path:
 
 def conditions(folder: Path, source: Path) -> list[tuple[int, dict[str, Any]]]:
     """What gcov says of each decision, with its line, after the program ran."""
-    gcov = [*_LOADER, str(ROOT / "bin" / f"{_TRIPLE}-gcov-14"), "--conditions", "--json-format", "--stdout", "judged.gcda"]
+    gcov = [
+        *_LOADER,
+        str(ROOT / "bin" / f"{_TRIPLE}-gcov-14"),
+        "--conditions",
+        "--json-format",
+        "--stdout",
+        "judged.gcda",
+    ]
     document = json.loads(_run(gcov, folder))
     return [
         (line["line_number"], decision)

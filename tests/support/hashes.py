@@ -1,5 +1,5 @@
-"""The running hashes of docs/design/probes.md once more, slow and as they are written there: what the engine's are compared
-with, and what the tests' own targets send."""
+"""The running hashes of docs/design/probes.md once more, slow and as they are written there: what the engine's are
+compared with, and what the tests' own targets send."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ void sc_end(sc_u32 verdict, sc_i32 code)
 void sc_mix(sc_hash *h, sc_u32 x) { h->a += x; }
 void sc_clear(const void *p, sc_size n) { (void)p, (void)n; }
 const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at) { return f->table + at; }
-sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words) { return (void)f, (void)w, (void)words, 0; }
+sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words)
+{ return (void)f, (void)w, (void)words, 0; }
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
 {
     return (void)f, (void)w, (void)words, (void)how, (void)to, (void)size, 0;

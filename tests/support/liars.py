@@ -1,4 +1,5 @@
-"""Clients of the simulated fleet that lie: each has a key of its own, knows the program, and says what no client should.
+"""Clients of the simulated fleet that lie: each has a key of its own, knows the program, and says what no client
+should.
 
 A liar works as any other client, now and then, since who does nothing gets no pairs. At each step it may say something
 else besides, to the server or to other clients, or keep to itself what it should say.

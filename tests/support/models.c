@@ -32,7 +32,8 @@ static void differ(const char *name, long long real, long long model)
 }
 
 static int sign(int x) { return (x > 0) - (x < 0); }
-static long long place(const void *found, const void *from) { return found ? (const char *)found - (const char *)from : -1; }
+static long long place(const void *found, const void *from)
+{ return found ? (const char *)found - (const char *)from : -1; }
 
 #define SAME(name, real, model)                                                                                        \
     do {                                                                                                               \
@@ -58,7 +59,8 @@ static void memory(void)
     doing = "bytes";
     SAME(memmove, place(memmove(a + to, a + from, part), a), place(MODEL(memmove)(b + to, b + from, part), b));
     SAME(memmove, 0, memcmp(a, b, size));
-    SAME(memset, place(memset(a + to, (int)part - 300, part), a), place(MODEL(memset)(b + to, (int)part - 300, part), b));
+    SAME(memset, place(memset(a + to, (int)part - 300, part), a),
+         place(MODEL(memset)(b + to, (int)part - 300, part), b));
     SAME(memset, 0, memcmp(a, b, size));
     for (i = 0; i < size; i++) b[i] = (unsigned char)(next(3) * 127);
     SAME(memcmp, sign(memcmp(a, b, part)), sign(MODEL(memcmp)(a, b, part)));
@@ -159,10 +161,27 @@ static void numbers(void)
 {
     static const int bases[] = {0, 0, 2, 8, 10, 10, 10, 16, 16, 33, 36, 1};
     static const char *const alphabets[] = {"0123456789", "01", "0x19afgzZ", " \t-+08x9F", "9", "7f"};
-    static const char *const prefixes[] = {"", " ", "-", "+", "\n\v 0x", "-0x", "0", "9223372036854775807", "-9223372036854775808",
-                                           "18446744073709551615", "2147483647", "-2147483648", "4294967295", "0xg", "- 1",
-                                           "9223372036854775808", "-9223372036854775809", "18446744073709551616", "2147483648",
-                                           "-2147483649", "4294967296"};
+    static const char *const prefixes[] = {"",
+                                           " ",
+                                           "-",
+                                           "+",
+                                           "\n\v 0x",
+                                           "-0x",
+                                           "0",
+                                           "9223372036854775807",
+                                           "-9223372036854775808",
+                                           "18446744073709551615",
+                                           "2147483647",
+                                           "-2147483648",
+                                           "4294967295",
+                                           "0xg",
+                                           "- 1",
+                                           "9223372036854775808",
+                                           "-9223372036854775809",
+                                           "18446744073709551616",
+                                           "2147483648",
+                                           "-2147483649",
+                                           "4294967296"};
     char *tail = text(next(4) ? 6 : 24, alphabets[next(6)]), *a;
     int base = bases[next(12)];
     const char *prefix = prefixes[next(21)];
@@ -227,8 +246,8 @@ static void sorting(void)
     free(b);
 }
 
-/* Blocks that live side by side: each keeps what was written to it, wherever it is moved. There is room for some 100 of them, so
- * that free ones are joined and used again. */
+/* Blocks that live side by side: each keeps what was written to it, wherever it is moved. There is room for some 100 of
+ * them, so that free ones are joined and used again. */
 static void blocks(void)
 {
     static struct { unsigned char *real, *model; unsigned size; } held[64];
@@ -279,7 +298,8 @@ static void copies(void)
 }
 
 /* One conversion with text around it; `spec` ends before the conversion's letters. */
-static void conversion(const char *before, const char *flags, const char *letters, const char *after, int number, long long wide)
+static void conversion(const char *before, const char *flags, const char *letters, const char *after, int number,
+                       long long wide)
 {
     char format[64], *one, *two;
     size_t size = next(40), bytes = size ? size : 1;
@@ -331,16 +351,20 @@ static int unsized(char *to, size_t size, const char *format, va_list arguments)
 
 static void formats(void)
 {
-    static const char *const signs[] = {"", "-", "+", " ", "0", "-+", "0 ", "+0", "- 0"}, *const bases[] = {"", "-", "#", "0", "#0", "-#"};
+    static const char *const signs[] = {"", "-", "+", " ", "0", "-+", "0 ", "+0", "- 0"}, *const bases[] = {"",   "-",
+                                                                                                            "#",  "0",
+                                                                                                            "#0", "-#"};
     static const char *const sizes[] = {"", "", "5", "12", ".0", ".3", "8.5", "1.2", "*", ".*", "*.*", "-7.9"};
     static const char *const whole[] = {"d", "i", "hd", "hhd", "ld", "lld", "zd", "jd", "td"};
-    static const char *const bits[] = {"x", "X", "o", "u", "hx", "hhX", "lo", "llx", "zx", "ju"}, *const texts[] = {"s", "c"};
+    static const char *const bits[] = {"x", "X", "o", "u", "hx", "hhX", "lo", "llx", "zx", "ju"}, *const texts[] = {
+                                                                                                      "s", "c"};
     static const int numbers[] = {0, 1, 9, 10, -1, 255, 256, -128, 65535, INT_MAX, INT_MIN};
     static const char *const around[] = {"", "a", "%%", "xyz "};
     const char *size = sizes[next(12)], *letters;
     char flags[16];
     int number = next(2) ? numbers[next(11)] : (int)(next(65536) << 16 | next(65536)) >> next(31);
-    long long wide = next(2) ? number : (long long)((unsigned long long)next(0x7FFFFFFF) << 33 ^ next(0x7FFFFFFF)) >> next(63);
+    long long wide =
+        next(2) ? number : (long long)((unsigned long long)next(0x7FFFFFFF) << 33 ^ next(0x7FFFFFFF)) >> next(63);
     switch (next(3)) {
     case 0: letters = whole[next(9)]; strcpy(flags, signs[next(9)]); break;
     case 1: letters = bits[next(10)]; strcpy(flags, strchr(letters, 'u') ? "0" : bases[next(6)]); break;
@@ -359,7 +383,8 @@ static void formats(void)
         SAME(vsnprintf, through(vsnprintf, one, 20, "%d %s|%.1f|%x", number, "t", 1.5, number),
              through(MODEL(vsnprintf), two, 20, "%d %s|%.1f|%x", number, "t", 1.5, number));
         SAME(vsnprintf, 0, memcmp(one, two, sizeof one));
-        SAME(vsprintf, through(vsnprintf, one, 64, "%d,%5s,%lld", number, "t", wide), through(unsized, two, 0, "%d,%5s,%lld", number, "t", wide));
+        SAME(vsprintf, through(vsnprintf, one, 64, "%d,%5s,%lld", number, "t", wide),
+             through(unsized, two, 0, "%d,%5s,%lld", number, "t", wide));
         SAME(vsprintf, 0, memcmp(one, two, sizeof one));
     }
 }
@@ -377,8 +402,10 @@ static int scanned(int (*scan)(const char *, const char *, va_list), const char 
 /* Two numbers, a word and how far it got: every argument is written only if the library writes it. */
 static void scans(void)
 {
-    static const char *const formats[] = {"%d%d%s%n", "%i,%i %s%n", "%x %o%3s%n", "%2d%3u %s%n", "%*d %d%d%s%n", " %ld:%ld %2c%n", "%hd%hhd%s%n",
-                                          "%lld%lld %[ab1]%n", "%d%%%d %[^,]%n", "%u -%u%[a-b]%n", "%zx%zx%s%n", "%d%d%c%n", "%5i%i%s%n"};
+    static const char *const formats[] = {"%d%d%s%n",       "%i,%i %s%n",     "%x %o%3s%n",  "%2d%3u %s%n",
+                                          "%*d %d%d%s%n",   " %ld:%ld %2c%n", "%hd%hhd%s%n", "%lld%lld %[ab1]%n",
+                                          "%d%%%d %[^,]%n", "%u -%u%[a-b]%n", "%zx%zx%s%n",  "%d%d%c%n",
+                                          "%5i%i%s%n"};
     static const char *const alphabets[] = {"12 ", "07 ab", "-1,2", "1:2 a", "9 %,", "+-8f "};
     char *a = text(8, alphabets[next(6)]), *p; /* no number too large for its type: C leaves that open */
     struct { long long one, two; char word[16]; int at; } x, y;
@@ -392,10 +419,13 @@ static void scans(void)
         char both[64];
         snprintf(both, sizeof both, "%s, %s", a, format);
         doing = both;
-        SAME(vsscanf, scanned(vsscanf, a, format, &x.one, &x.two, x.word, &x.at), scanned(MODEL(vsscanf), a, format, &y.one, &y.two, y.word, &y.at));
+        SAME(vsscanf, scanned(vsscanf, a, format, &x.one, &x.two, x.word, &x.at),
+             scanned(MODEL(vsscanf), a, format, &y.one, &y.two, y.word, &y.at));
         SAME(vsscanf, 0, memcmp(&x, &y, sizeof x));
-        SAME(sscanf, sscanf(a, format, &x.one, &x.two, x.word, &x.at), MODEL(sscanf)(a, format, &y.one, &y.two, y.word, &y.at));
-        SAME(sscanf, sscanf(a, "%d%f", (int *)&x.one, (float *)&x.two), MODEL(sscanf)(a, "%d%f", (int *)&y.one, (float *)&y.two));
+        SAME(sscanf, sscanf(a, format, &x.one, &x.two, x.word, &x.at),
+             MODEL(sscanf)(a, format, &y.one, &y.two, y.word, &y.at));
+        SAME(sscanf, sscanf(a, "%d%f", (int *)&x.one, (float *)&x.two),
+             MODEL(sscanf)(a, "%d%f", (int *)&y.one, (float *)&y.two));
         SAME(sscanf, 0, memcmp(&x, &y, sizeof x));
     }
     free(a);
@@ -420,7 +450,8 @@ static int is_same(double a, double b) { return a == b || (a != a && b != b); }
 static void numbers_with_points(void)
 {
     static const double some[] = {0.0, -0.0, 1.5, -2.25, 1e-310, 1e300, INFINITY, -INFINITY, NAN, -1e-45, 3.4e38};
-    double x = some[next(sizeof some / sizeof *some)], y = next(2) ? some[next(sizeof some / sizeof *some)] : next(100) - 50.0;
+    double x = some[next(sizeof some / sizeof *some)],
+           y = next(2) ? some[next(sizeof some / sizeof *some)] : next(100) - 50.0;
     doing = "floating point";
     SAME(fmin, 1, is_same(fmin(x, y), MODEL(fmin)(x, y)));
     SAME(fmax, 1, is_same(fmax(x, y), MODEL(fmax)(x, y)));

@@ -30,7 +30,9 @@ int main(void)
             sc.depth = (sc_u32)a;
             found = sc_variable((const void *)at, &before);
             if (!found.size) printf("-\n");
-            else printf("%llu %llu %llu\n", (unsigned long long)(sc_uptr)found.at, (unsigned long long)found.size, (unsigned long long)before.size);
+            else
+                printf("%llu %llu %llu\n", (unsigned long long)(sc_uptr)found.at, (unsigned long long)found.size,
+                       (unsigned long long)before.size);
         } else return 1;
     }
     return listed[0] != 0x1000;

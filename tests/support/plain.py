@@ -66,7 +66,16 @@ def build_plain(
         compiled = folder / f"plain-{source.stem}.o"
         run(
             *(judge.cc, *judge.flags, "-g", "-O0", "-w", "-fno-pie", *coverage, "-DSCORE_EMBED=1"),
-            *(*MEANING, f"-I{RUNTIME / 'include'}", "-Dmain=plain_main", *flags, "-c", str(source), "-o", str(compiled)),
+            *(
+                *MEANING,
+                f"-I{RUNTIME / 'include'}",
+                "-Dmain=plain_main",
+                *flags,
+                "-c",
+                str(source),
+                "-o",
+                str(compiled),
+            ),
         )
         run(
             *(judge.cc.removesuffix("gcc") + "objcopy", "--rename-section", ".data=put_data,alloc,load,data,contents"),

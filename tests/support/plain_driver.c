@@ -52,7 +52,13 @@ static void take(void *p, size_t n)
 void __score_symbolic(void *p, size_t n, const char *name) { (void)name; take(p, n); }
 void __score_bytes(void *p, size_t n, const char *name) { (void)name; take(p, n); }
 void __score_text(void *p, size_t n, const char *name) { (void)name; take(p, n); }
-void __score_boolean(void *p, size_t n, const char *name) { (void)name; memset(p, 0, n); take(p, 1); *(unsigned char *)p &= 1; }
+void __score_boolean(void *p, size_t n, const char *name)
+{
+    (void)name;
+    memset(p, 0, n);
+    take(p, 1);
+    *(unsigned char *)p &= 1;
+}
 void __score_sized(const void *p, const size_t *n) { (void)p; (void)n; }
 void __score_assume_fail(void) { longjmp(ending, 1 + ASSUMPTION); }
 void __score_assert_fail(void) { longjmp(ending, 1 + ASSERTION); }

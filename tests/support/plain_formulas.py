@@ -1,5 +1,5 @@
-"""What the engine is compared with: formulas as plain trees that are not simplified, and their values in Python's integers
-and floating-point numbers. Slow and obvious.
+"""What the engine is compared with: formulas as plain trees that are not simplified, and their values in Python's
+integers and floating-point numbers. Slow and obvious.
 """
 
 from __future__ import annotations

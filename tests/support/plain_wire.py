@@ -1,7 +1,7 @@
 """The link in plain, slow, obvious Python: what the engine's frames and messages are compared with.
 
-Frames are `COBS(type | seq << 4, payload, CRC-32) | 00`, messages those of docs/design/wire.md. It also plays the target's
-side in tests, and writes what no host would.
+Frames are `COBS(type | seq << 4, payload, CRC-32) | 00`, messages those of docs/design/wire.md. It also plays the
+target's side in tests, and writes what no host would.
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ class Coverage(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """Where a test is that is EAGER: a coverage index that it has just taken, times two, or a site, times two plus one."""
+    """Where a test is that is EAGER: a coverage index that it has just taken, times two, or a site, times two plus
+    one."""
 
     number: int
     what: int

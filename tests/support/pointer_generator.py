@@ -1,7 +1,8 @@
-"""Random C functions as generator.py makes them, that read and write through pointers at addresses that the input decides.
+"""Random C functions as generator.py makes them, that read and write through pointers at addresses that the input
+decides.
 
-Arrays on the stack and of static storage, records that are linked and in tables of pointers, constant texts, cursors. Every
-pointer stays in its object: indices are masked.
+Arrays on the stack and of static storage, records that are linked and in tables of pointers, constant texts, cursors.
+Every pointer stays in its object: indices are masked.
 """
 
 from __future__ import annotations

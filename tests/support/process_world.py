@@ -1,5 +1,6 @@
-"""The processes of a fleet in simulated time: the server with its books and its record in a file, clients as they listen
-and take turns, lines that lose, double and delay frames; all by a seed. Only sockets, targets and clocks are not real.
+"""The processes of a fleet in simulated time: the server with its books and its record in a file, clients as they
+listen and take turns, lines that lose, double and delay frames; all by a seed. Only sockets, targets and clocks are not
+real.
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ class NoWish:
 class ProcessWorld:
     """A campaign of `tests` tests in `folder`, honest clients `c0` …, and whoever is added as `others`: name → turn."""
 
-    def __init__(self, folder: Path, seed: int, tests: int, clients: int, faults_end: float = 0.0, sample: float = SAMPLE) -> None:
+    def __init__(
+        self, folder: Path, seed: int, tests: int, clients: int, faults_end: float = 0.0, sample: float = SAMPLE
+    ) -> None:
         """`sample`: what share of the tests is run again by another client."""
         self.now, self.tree = 100.0, Tree("uneven", tests, seed)
         self.expelled: set[str] = set()
@@ -170,7 +173,9 @@ class ProcessWorld:
             self._work[name] = work
         life = int(self.now * 1000) + (work is not None)
         options = ClientOptions(name, life)
-        client = ClientProcess(ClientLine(self, name), options, NoWish(), TIMING, lambda: self.now, lambda _: self._target(name))
+        client = ClientProcess(
+            ClientLine(self, name), options, NoWish(), TIMING, lambda: self.now, lambda _: self._target(name)
+        )
         client.begin()
         return client
 
@@ -194,7 +199,9 @@ class ProcessWorld:
                 self._on_the_way.append((self.now + late, target, source, frame))
 
     def due(self, target: str) -> list[tuple[str, bytes]]:
-        found = sorted((at, source, frame) for at, to, source, frame in self._on_the_way if to == target and at <= self.now)
+        found = sorted(
+            (at, source, frame) for at, to, source, frame in self._on_the_way if to == target and at <= self.now
+        )
         self._on_the_way = [each for each in self._on_the_way if each[1] != target or each[0] > self.now]
         return [(source, frame) for _, source, frame in found if target not in self.deaf or source == "server"]
 

@@ -1,4 +1,5 @@
-"""How far the proofs go: `--all` takes them whole, with all inputs and long campaigns; which cases else, share.py says."""
+"""How far the proofs go: `--all` takes them whole, with all inputs and long campaigns; which cases else, share.py
+says."""
 
 from __future__ import annotations
 

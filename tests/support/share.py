@@ -1,11 +1,11 @@
 """Which cases of a proof a run takes: a share that changes with each commit.
 
 The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
-whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at least one,
-and the next commit takes others: after `PARTS` commits each case has run. Of the tests of a file that have no cases it
-takes one in `ALONE`. A family of hundreds, of generated programs say, has a mark of its own: with
-`@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which cases a run takes, so that it can be
-repeated on any commit.
+whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at
+least one, and the next commit takes others: after `PARTS` commits each case has run. Of the tests of a file that have
+no cases it takes one in `ALONE`. A family of hundreds, of generated programs say, has a mark of its own: with
+`@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which cases a run takes, so that it can
+be repeated on any commit.
 
 `--all` takes all cases, but those of random programs by turns, too (`@pytest.mark.nights(6)`): they are endless, and
 each night brings others. All cases together take hours. `--all --part K/N` runs them in N parts of the same size.

@@ -1,5 +1,5 @@
-/* The models of what reads standard input against the library, which reads the same bytes from a file: random calls, whose results and
- * the end of the file are compared after each. The models have `model_` before their names. */
+/* The models of what reads standard input against the library, which reads the same bytes from a file: random calls,
+ * whose results and the end of the file are compared after each. The models have `model_` before their names. */
 #define _GNU_SOURCE
 #include "stdin_models.h"
 #include <ctype.h>
@@ -23,8 +23,9 @@ static unsigned any(unsigned below)
 }
 
 static const char *const FORMATS[] = {
-    "%d", "%i", "%x", "%o", "%u", "%2d", "%1i", "%*d%n", "%hhd%c", "%ld ", "%lli-%d", "%s", "%3s", "%c", " %c", "%3c",
-    "%[a-f0-9]", "%[^\n]", "%4[^ -]%d", "%[]x-]", "a%d", "%d,%d", "%%%d", " %n", "\n", "7", "%d%s%c", "%hd %1[x]%i", "%zx", "%c%c%c%n",
+    "%d",      "%i",    "%x",   "%o",  "%u",  "%2d", "%1i",       "%*d%n",       "%hhd%c",    "%ld ",
+    "%lli-%d", "%s",    "%3s",  "%c",  " %c", "%3c", "%[a-f0-9]", "%[^\n]",      "%4[^ -]%d", "%[]x-]",
+    "a%d",     "%d,%d", "%%%d", " %n", "\n",  "7",   "%d%s%c",    "%hd %1[x]%i", "%zx",       "%c%c%c%n",
 };
 
 typedef struct {
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
         int can_push = 0;
         for (size_t i = 0; i < size; i++) data[i] = alphabet[any(sizeof alphabet)]; /* its zero, too */
         for (size_t i = 0; i + 1 < size; i++) /* glibc before 2.38 takes `0x` without a digit for a number */
-            if (data[i] == '0' && (data[i + 1] | 32) == 'x' && (i + 2 == size || !isxdigit(data[i + 2]))) data[i + 1] = '1';
+            if (data[i] == '0' && (data[i + 1] | 32) == 'x' && (i + 2 == size || !isxdigit(data[i + 2])))
+                data[i + 1] = '1';
         for (size_t i = 0, digits = 0; i < size; i++) { /* what a number is that its type cannot hold, C leaves open */
             digits = isxdigit(data[i]) ? digits + 1 : 0;
             if (digits == 8) data[i] = ' ';
@@ -108,15 +110,18 @@ int main(int argc, char **argv)
                     one.result = getdelim(&line[0], &room[0], '7', file);
                     two.result = model_getdelim(&line[1], &room[1], '7', stdin);
                 }
-                if (one.result > 0 && (one.result != two.result || memcmp(line[0], line[1], one.result + 1))) fail(name, data, size);
+                if (one.result > 0 && (one.result != two.result || memcmp(line[0], line[1], one.result + 1)))
+                    fail(name, data, size);
                 can_push = 0;
                 break;
             default: {
                 const char *format = FORMATS[any(sizeof FORMATS / sizeof *FORMATS)];
                 name = (char *)format;
                 one.result = fscanf(file, format, &one.values[0], &one.values[4], &one.values[8], &one.values[11]);
-                two.result = any(2) ? model_scanf(format, &two.values[0], &two.values[4], &two.values[8], &two.values[11])
-                                    : model_fscanf(stdin, format, &two.values[0], &two.values[4], &two.values[8], &two.values[11]);
+                two.result =
+                    any(2)
+                        ? model_scanf(format, &two.values[0], &two.values[4], &two.values[8], &two.values[11])
+                        : model_fscanf(stdin, format, &two.values[0], &two.values[4], &two.values[8], &two.values[11]);
                 can_push = 0;
             }
             }

@@ -1,7 +1,8 @@
 """Random programs of nested tables, pointers to tables, dispatch by function pointers, and stores at symbolic indices.
 
-Two symbolic bytes; as in generator.py the plain build reports each decision itself, so brute force needs no blocks. Which function is
-called by pointer is one, too: entries are in the path hash. Every index is masked, every pointer stays in its object.
+Two symbolic bytes; as in generator.py the plain build reports each decision itself, so brute force needs no blocks.
+Which function is called by pointer is one, too: entries are in the path hash. Every index is masked, every pointer
+stays in its object.
 """
 
 from __future__ import annotations

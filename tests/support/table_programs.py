@@ -1,8 +1,9 @@
-"""The table-driven programs of bench/tables, and what is true of them: the paths that all inputs of the small size take.
+"""The table-driven programs of bench/tables, and what is true of them: the paths that all inputs of the small size
+take.
 
-The plain program is the judge (support/plain.py): a path is a sequence of its basic blocks. It never sees the front-end, the
-probes or the runtime. The first line of a program says how many symbolic bytes it has in the bench and how many where all
-of their values are tried; `SIZE` is the number.
+The plain program is the judge (support/plain.py): a path is a sequence of its basic blocks. It never sees the
+front-end, the probes or the runtime. The first line of a program says how many symbolic bytes it has in the bench and
+how many where all of their values are tried; `SIZE` is the number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the tests of a run cost, by file.
 
-Seconds on the wall say little where several tests share a machine; processor seconds, of the test's process and of those
-that it started and waited for, are nearly the same each time.
+Seconds on the wall say little where several tests share a machine; processor seconds, of the test's process and of
+those that it started and waited for, are nearly the same each time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Small programs that use values as they are, and formulas that their paths have made constants: where paths could be lost.
+"""Small programs that use values as they are, and formulas that their paths have made constants: where paths could be
+lost.
 
-Each has two symbolic bytes, `a` and `b`. `B` marks what a branch decides, `ENTERED` a function that a pointer may lead to, so
-that the plain program (support/plain.py) can tell its paths without knowing of probes.
+Each has two symbolic bytes, `a` and `b`. `B` marks what a branch decides, `ENTERED` a function that a pointer may lead
+to, so that the plain program (support/plain.py) can tell its paths without knowing of probes.
 """
 
 from __future__ import annotations

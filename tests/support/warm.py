@@ -5,9 +5,9 @@ A child has the caller's arguments, folder, environment and standard streams, ru
 ends as a process ends. Two things differ from a process of its own: its parent is a watcher, and all children of a
 test process order sets alike (PYTHONHASHSEED). Tests about starting, signals or order start a process themselves.
 
-This module is both sides. As a program it serves: its argument is the number of a socket, a message of it is a JSON object
-with `arguments`, `folder`, `environment`, and comes with four descriptors: the three streams, and a pipe for the answer,
-which is a line with the child's number, and, after its end, one with its wait status and processor seconds.
+This module is both sides. As a program it serves: its argument is the number of a socket, a message of it is a JSON
+object with `arguments`, `folder`, `environment`, and comes with four descriptors: the three streams, and a pipe for the
+answer, which is a line with the child's number, and, after its end, one with its wait status and processor seconds.
 """
 
 from __future__ import annotations

@@ -216,13 +216,21 @@ def test_tables_that_are_not_ours(what: str, tmp_path: Path) -> None:
 
 
 def journal(database: Path, belongs_to: Path) -> bytes:
-    """SQLite's rollback journal of the first page, as part of a transaction over several databases, whose journal that is."""
+    """SQLite's rollback journal of the first page, as part of a transaction over several databases, whose journal that
+    is."""
     page, nonce = database.read_bytes()[:PAGE], 12345
     magic = bytes.fromhex("d9d505f920a163d7")
     head = magic + struct.pack(">5I", 1, nonce, database.stat().st_size // PAGE, 512, PAGE)
     row = struct.pack(">I", 1) + page + struct.pack(">I", (nonce + sum(page[PAGE - 200 : 0 : -200])) & 0xFFFFFFFF)
     name = os.fsencode(belongs_to)
-    return head.ljust(512, b"\0") + row + struct.pack(">I", (1 << 30) // PAGE + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    return (
+        head.ljust(512, b"\0")
+        + row
+        + struct.pack(">I", (1 << 30) // PAGE + 1)
+        + name
+        + struct.pack(">II", len(name), sum(name))
+        + magic
+    )
 
 
 def test_a_journal_that_sqlite_would_obey(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Reads at symbolic places are first asked about with all choices as in the run: the slice of that question, its answers."""
+"""Reads at symbolic places are first asked about with all choices as in the run: the slice of that question, its
+answers."""
 
 from __future__ import annotations
 

@@ -346,7 +346,12 @@ OBJECTS = table(X, LOOK, IS_7)
 def run_objects(data: bytes) -> Trail:
     base = (int.from_bytes(data[:4], "little") & 3) << 12
     stream = (
-        Stream().head(16).head(23, 1).varint(8 << 1).address(base).raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
+        Stream()
+        .head(16)
+        .head(23, 1)
+        .varint(8 << 1)
+        .address(base)
+        .raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
     )
     return replay(OBJECTS, bytes(stream), data)
 

@@ -1,4 +1,5 @@
-"""The filter of system calls, as the kernel would run it: which calls it lets through, of whom, with which arguments."""
+"""The filter of system calls, as the kernel would run it: which calls it lets through, of whom, with which
+arguments."""
 
 from __future__ import annotations
 
@@ -126,7 +127,8 @@ def test_files_are_opened_to_be_read_only(way: int) -> None:
 @ways
 @pytest.mark.parametrize("kind", ["program", "emulator", "semihosting", "witness"])
 def test_who_may_read_a_file_cannot_act_on_it(way: int, kind: str) -> None:
-    """TIOCSTI, FS_IOC_SETFLAGS (in 32 bits, too), FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, TCSETS."""
+    """TIOCSTI, FS_IOC_SETFLAGS (in 32 bits, too), FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE,
+    TCSETS."""
     for action in (0x5412, 0x40086602, 0x40046602, 0x401C5820, 0x40806685, 0x50009401, 0x5402):
         assert answer(KINDS[kind], way, "ioctl", 3, action) == errno.EPERM
     for question in (0x5401, 0x541B, 0x5421, 0x80086601):

@@ -1,4 +1,5 @@
-"""Reads of constants at symbolic addresses: tables, tables of pointers, and what the host does where nobody knows the object."""
+"""Reads of constants at symbolic addresses: tables, tables of pointers, and what the host does where nobody knows the
+object."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def test_where_a_symbol_of_the_linker_stands_nothing_is_known() -> None:
 
 
 def test_what_may_end_where_one_begins() -> None:
-    """The object before it, if that is not listed; between constants a text, which has no name. In RAM between objects is nothing."""
+    """The object before it, if that is not listed; between constants a text, which has no name. In RAM between objects
+    is nothing."""
     assert arranged([0x10, 0x14], OBJECTS, set(), [(0, 0x100)])[1] == Extent(0x14, 4), "that is listed"
     assert arranged([0x14], OBJECTS, set(), []) == [Extent(0x14, 4, behind_unknown=True)]
     assert arranged([0x40], OBJECTS, set(), []) == [Extent(0x40, 8)]

@@ -120,9 +120,9 @@ def ask_about(what: Claim, answers: list[End]) -> list[Settled]:
 @pytest.mark.parametrize(("keys", "liars"), [(4, 2), (6, 2), (10, 2), (10, 4), (64, 8), (3, 2)])
 @pytest.mark.parametrize("are_first", [False, True])
 def test_liars_with_several_keys_are_found_out_by_the_others(keys: int, liars: int, are_first: bool) -> None:
-    """Each lies, and says the same as the others of them. Of K keys with L liars a lie that is looked at is contradicted
-    by (K - L)(K - L - 1) of (K - 1)(K - 2) pairs of witnesses, an honest word by L(L - 1): whoever joined first, and
-    however many clients a key has."""
+    """Each lies, and says the same as the others of them. Of K keys with L liars a lie that is looked at is
+    contradicted by (K - L)(K - L - 1) of (K - 1)(K - 2) pairs of witnesses, an honest word by L(L - 1): whoever joined
+    first, and however many clients a key has."""
     rng, rounds = random.Random(keys * liars), 4000
     false, honest = {f"l{n}" for n in range(liars)}, [f"h{n}" for n in range(keys - liars)]
     clients = [(f"{key}.{n}", key) for key in sorted(false) for n in range(5)] + [(f"{key}.0", key) for key in honest]

@@ -1,4 +1,5 @@
-"""The processes of a fleet, without starting them: the record under the protocol, the order of a client's queue, jobs."""
+"""The processes of a fleet, without starting them: the record under the protocol, the order of a client's queue,
+jobs."""
 
 from __future__ import annotations
 
@@ -140,7 +141,8 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         assert len(campaign.ledger.bugs) == before + 1
         (found,) = (b for b in record.bugs() if b.kind == "abort")
         assert (found.count, found.confirmed, found.place.stack) == (2, False, ("f", "main"))
-        assert [claim.about for claim in CampaignRecord(record, b"").claims].count(About.BUG) == 2  # the next session asks
+        # the next session asks
+        assert [claim.about for claim in CampaignRecord(record, b"").claims].count(About.BUG) == 2
         *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
         assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
         assert not campaign.ledger.has_bug

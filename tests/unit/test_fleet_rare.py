@@ -1,5 +1,5 @@
-"""What happens rarely in a fleet: words of an earlier server, campaigns mixed up, more than anybody remembers; and that the
-simulator notices what must never happen."""
+"""What happens rarely in a fleet: words of an earlier server, campaigns mixed up, more than anybody remembers; and that
+the simulator notices what must never happen."""
 
 from __future__ import annotations
 
@@ -315,5 +315,7 @@ def test_a_pair_that_three_clients_lose_their_targets_with_is_set_aside() -> Non
         assert line.to_run.pop(name)[1].id == first.id
         line.carry_out(name, client.leave(line.now, broken=True, tested=True))  # "two" counts once
         line.settle()
-        assert (line.server.counts["set aside"], line.server.campaigns[1].finished) == ((0, False), (1, True))[number > 3]
+        assert (line.server.counts["set aside"], line.server.campaigns[1].finished) == ((0, False), (1, True))[
+            number > 3
+        ]
         line.clients.pop(name)

@@ -213,7 +213,11 @@ def test_a_message_of_parts_without_number_is_cut_off(ours: bool, size: int, tmp
 
 def test_a_number_that_came_back_as_anothers_is_left_alone() -> None:
     """ZeroMQ closes a descriptor, and the next file of this process has its number."""
-    with zmq.Context() as context, context.socket(zmq.ROUTER) as router, socket.create_server(("127.0.0.1", 0)) as other:
+    with (
+        zmq.Context() as context,
+        context.socket(zmq.ROUTER) as router,
+        socket.create_server(("127.0.0.1", 0)) as other,
+    ):
         router.bind("tcp://127.0.0.1:*")
         with (
             closing(hoards.Hoards(router, 4)) as watched,

@@ -1,4 +1,5 @@
-"""Floating point in event streams: ranges of conversions, patterns of what is no number, templates that make no sense."""
+"""Floating point in event streams: ranges of conversions, patterns of what is no number, templates that make no
+sense."""
 
 from __future__ import annotations
 

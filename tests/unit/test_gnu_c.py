@@ -162,8 +162,8 @@ def test_shapes_of_gnu_nodes() -> None:
     [
         ("[[gnu::packed]]", ["__attribute__((packed))"]),
         ("[[__gnu__ :: aligned ( 2 * 8 ), nodiscard, noreturn]]", ["__attribute__((aligned( 2 * 8 ),noreturn))"]),
-        ("[ [_Noreturn] ] [[gnu::section(\"a]],\")]]", ["__attribute__((noreturn))", '__attribute__((section("a]],")))']),
-        ("[[]] [[deprecated(\"(\"), fallthrough, clang::x([,])]]", []),
+        ('[ [_Noreturn] ] [[gnu::section("a]],")]]', ["__attribute__((noreturn))", '__attribute__((section("a]],")))']),
+        ('[[]] [[deprecated("("), fallthrough, clang::x([,])]]', []),
     ],
 )
 def test_attributes_in_brackets(written: str, kept: list[str]) -> None:

@@ -50,9 +50,17 @@ SIGNATURES = [
         "hi2c->port = 1;",
         {"pData": "Size"},
     ),
-    ("int uart_transmit(struct handle *huart, u8 *pData, u16 Size, u32 Timeout)", "huart->port = 1;", {"pData": "Size"}),
+    (
+        "int uart_transmit(struct handle *huart, u8 *pData, u16 Size, u32 Timeout)",
+        "huart->port = 1;",
+        {"pData": "Size"},
+    ),
     ("void spi_transfer(const u8 *tx, u8 *rx, u32 len)", "", {"tx": "len", "rx": "len"}),
-    ("int modbus_write_registers(struct handle *ctx, int addr, int nb, const u16 *data)", "ctx->port = 1;", {"data": "nb"}),
+    (
+        "int modbus_write_registers(struct handle *ctx, int addr, int nb, const u16 *data)",
+        "ctx->port = 1;",
+        {"data": "nb"},
+    ),
     (
         "int modbus_both(struct handle *ctx, int write_addr, int write_nb, const u16 *src, int read_addr, int read_nb, u16 *dest)",
         "ctx->port = 1;",

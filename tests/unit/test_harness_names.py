@@ -16,7 +16,8 @@ from score_embed.results.testcase import Value, quoted, raw_bytes
 
 
 def fields(words: str) -> list[Field]:
-    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, `=>p` one that is only handed on, all others are numbers."""
+    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, `=>p` one that is only handed on, all others
+    are numbers."""
     found = []
     for word in words.split():
         name = word.strip("*[]").removeprefix("->")
@@ -69,7 +70,8 @@ def test_counts_of_members(words: str, counts: dict[str, str], most: list[tuple[
 
 
 @pytest.mark.parametrize(
-    ("words", "weak"), [("*version stream_size", {"version"}), ("*data data_size", set()), ("*in total_in", set()), ("*b n", set())]
+    ("words", "weak"),
+    [("*version stream_size", {"version"}), ("*data data_size", set()), ("*in total_in", set()), ("*b n", set())],
 )
 def test_a_count_that_is_named_after_something_else_is_weak(words: str, weak: set[str]) -> None:
     assert names.of_parameters(fields(words)).weak == weak

@@ -44,7 +44,9 @@ def test_whose_a_comment_is() -> None:
         assume=("(len > 0, len < 9)",),
         globals=("state", "other"),
     )
-    assert beside.read(FILE, "a.c", "next") == Hints({"n": Hint(low="0", high="16"), "v": Hint(value="(1 << 3) + VERSION")})
+    assert beside.read(FILE, "a.c", "next") == Hints(
+        {"n": Hint(low="0", high="16"), "v": Hint(value="(1 << 3) + VERSION")}
+    )
     assert beside.read(FILE, "a.c", "plain") == Hints()
     assert beside.read(FILE, "a.c", "nobody") == Hints()
 

@@ -1,4 +1,5 @@
-"""What stands in a record may come from somebody else: on terminals, in C, in lcov and in XML it is text and nothing more.
+"""What stands in a record may come from somebody else: on terminals, in C, in lcov and in XML it is text and nothing
+more.
 
 The record of `recorded.py` is made with texts that would do something everywhere they were not escaped.
 """

@@ -46,12 +46,19 @@ def reached(*names: str) -> set[str]:
 
 
 COMPILING = ("image/compiling.py",)
-FRONT_END = ("frontend/program.py", "frontend/harness/entry.py", "frontend/whole.py", "image/measure.py", "image/library.py")
+FRONT_END = (
+    "frontend/program.py",
+    "frontend/harness/entry.py",
+    "frontend/whole.py",
+    "image/measure.py",
+    "image/library.py",
+)
 
 
 @pytest.mark.parametrize(("rooms", "begins"), [(identity.BUILDING, COMPILING), (identity.INSTRUMENTING, FRONT_END)])
 def test_all_that_takes_part_is_in_the_digest(rooms: tuple[str, ...], begins: tuple[str, ...]) -> None:
-    everybody = {"command.py", "config.py", "errors.py", "places.py", "userfile.py", "yamlfile.py"}  # what they give is in the keys
+    # what they give is in the keys
+    everybody = {"command.py", "config.py", "errors.py", "places.py", "userfile.py", "yamlfile.py"}
     outside = {name for name in reached(*begins) if name.rpartition("/")[0] not in rooms and name not in everybody}
     assert not outside
 

@@ -1,5 +1,5 @@
-"""What keeps a result from being complete: runs that are not as their formulas say, objects that nobody knows, and what is noted
-of them."""
+"""What keeps a result from being complete: runs that are not as their formulas say, objects that nobody knows, and what
+is noted of them."""
 
 from __future__ import annotations
 

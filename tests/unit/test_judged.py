@@ -151,7 +151,12 @@ def test_what_stands_beside_a_null_pointer_holds_all_the_same(condition: str, gu
 
 def test_a_refused_null_is_a_hint(tmp_path: Path) -> None:
     path = tmp_path / "h.yaml"
-    path.write_text("functions:\n  f:\n    p: {size: 3}\nrefuse:\n  f(p == NULL): never\n  f(n > 3): few\n  g(p == NULL): x\n")
+    path.write_text(
+        "functions:\n  f:\n    p: {size: 3}\nrefuse:\n  f(p == NULL): never\n  f(n > 3): few\n  g(p == NULL): x\n"
+    )
     found = hints.read(path, "f")
     assert found.arguments == {"p": Hint(size=3, nullable=False)}
-    assert [(one.condition, one.null, one.at) for one in found.never] == [("p == NULL", "p", f"{path}:5"), ("n > 3", "", f"{path}:6")]
+    assert [(one.condition, one.null, one.at) for one in found.never] == [
+        ("p == NULL", "p", f"{path}:5"),
+        ("n > 3", "", f"{path}:6"),
+    ]

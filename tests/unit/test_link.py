@@ -398,7 +398,11 @@ def test_new_limits_are_told_with_the_whole_input() -> None:
     for branches, ms in ((50, 10), (50, 10), (60, 10), (60, 20), (60, 20)):
         play(session, target, Request(b"input", max_branches=branches, watchdog_ms=ms))
     assert [run["flags"] for run in target.runs] == [1, 0, 1, 1, 0]
-    assert [(run.get("branches"), run.get("ms")) for run in target.runs if run["flags"]] == [(50, 10), (60, 10), (60, 20)]
+    assert [(run.get("branches"), run.get("ms")) for run in target.runs if run["flags"]] == [
+        (50, 10),
+        (60, 10),
+        (60, 20),
+    ]
 
 
 def test_doubts_end_with_the_next_request() -> None:

@@ -1,4 +1,5 @@
-"""Paths of many conditions: heavy questions wait, the rest of a long path waits, the end of a campaign is not held up."""
+"""Paths of many conditions: heavy questions wait, the rest of a long path waits, the end of a campaign is not held
+up."""
 
 from __future__ import annotations
 

@@ -78,7 +78,10 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("int f(int n) { int (*p)[n], (**q)[n] = &p; return **q == 0; }", "a pointer to a variable length array in memory"),
+        (
+            "int f(int n) { int (*p)[n], (**q)[n] = &p; return **q == 0; }",
+            "a pointer to a variable length array in memory",
+        ),
         ('int f(int x) { __asm__ goto ("nop" : : : : l); l: return x; }', "asm goto"),
         ("int f(int x) { { __label__ l; l: x++; } return x; }", "local labels"),
         ("int f(int n) { struct { char a[n]; int b; } x; return x.b; }", "a variable length array"),

@@ -18,7 +18,11 @@ OBJECTS = (
     Named("ok", 31, 1, "boolean"),
 )
 DATA = (
-    (1000).to_bytes(4, "little") + (-300).to_bytes(2, "little", signed=True) + b"say\x01ng\0z" + bytes(range(1, 17)) + b"\x7f\x03"
+    (1000).to_bytes(4, "little")
+    + (-300).to_bytes(2, "little", signed=True)
+    + b"say\x01ng\0z"
+    + bytes(range(1, 17))
+    + b"\x7f\x03"
 )
 Condition = Callable[[dict[str, Value]], bool]
 

@@ -159,7 +159,14 @@ def test_judged_bugs_are_listed_apart(tmp_path: Path) -> None:
     for text in (campaign.document(apart), project.document([apart], tmp_path)):
         assert text.count("<article") == len(found.bugs) - 1
         row = text.partition("Accepted and refused")[2].partition("</table>")[0]
-        for shown in ("accepted", bug.kind, bug.function, "accept 8a31f0c2", "score-hints.yaml:3", "issue 41 &lt;mended&gt;"):
+        for shown in (
+            "accepted",
+            bug.kind,
+            bug.function,
+            "accept 8a31f0c2",
+            "score-hints.yaml:3",
+            "issue 41 &lt;mended&gt;",
+        ):
             assert shown in row
         assert "1 accepted" in text
     assert "refuse gone.c:9" in campaign.document(apart)
@@ -233,7 +240,8 @@ def test_of_several_campaigns_there_is_only_a_page(
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[], int]]:
-    """Makes a page as a new process would, and says how many templates were compiled for it. The cache is empty at first."""
+    """Makes a page as a new process would, and says how many templates were compiled for it. The cache is empty at
+    first."""
     recorded.write(tmp_path)
     found, compiled = read(tmp_path), list[str]()
     compile_one = jinja2.Environment.compile

@@ -1,5 +1,5 @@
-"""What tests replace in the toolkit (`monkeypatch.setattr`) is there. So a module that is moved takes its patches along:
-mypy sees neither names in strings nor the tests that are run only now and then."""
+"""What tests replace in the toolkit (`monkeypatch.setattr`) is there. So a module that is moved takes its patches
+along: mypy sees neither names in strings nor the tests that are run only now and then."""
 
 from __future__ import annotations
 

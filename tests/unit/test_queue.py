@@ -343,6 +343,7 @@ def test_what_a_run_repeats_of_the_last_is_not_sent_again() -> None:
     (back,) = (child for child in run(to_arm_0, 0) if child.site == 22)
     assert made.explorer.expected(to_arm_1) == before_switch
     assert made.explorer.expected(back) == bytes(Stream().head(16).head(20, 1).head(21).varint(0))
-    assert made.explorer.expected(Pair.from_bytes(to_arm_1.to_bytes())) == before_second  # nobody knows where it is from
+    # nobody knows where it is from
+    assert made.explorer.expected(Pair.from_bytes(to_arm_1.to_bytes())) == before_second
     run(to_arm_1, 1, follows=False)  # nothing was learned of where that run went
     assert made.explorer.expected(back) == bytes(Stream().head(16).head(20, 1).head(21).varint(0))

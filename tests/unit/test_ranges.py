@@ -1,4 +1,5 @@
-"""Runs of one number that satisfy a condition, against trying values; which questions the range layer leaves to others."""
+"""Runs of one number that satisfy a condition, against trying values; which questions the range layer leaves to
+others."""
 
 from __future__ import annotations
 

@@ -263,7 +263,9 @@ def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> N
 
     def of(number: int) -> test_rows.TestRow:
         size = 1 + number % 300
-        return dataclasses.replace(row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),))
+        return dataclasses.replace(
+            row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),)
+        )
 
     with store.Store.create(tmp_path) as record:
         for number in range(1, 410):

@@ -30,7 +30,14 @@ class Image:
 _INDEX = (leaf_step(0, 8), Step(Op.CONST, 8, 3), Step(Op.AND, 8), Step(Op.ZEXT, 32))
 _PLACE = (*_INDEX, Step(Op.CONST, 32, 4), Step(Op.MUL, 32), Step(Op.CONST, 32, OUTS), Step(Op.ADD, 32))
 POINTER = Site(
-    20, SiteKind.SELECT, "a.c", 20, dest=slot(2), size=16, flags=SelectFlag.CONSTANT, template=Template((slot(1, 8),), _PLACE)
+    20,
+    SiteKind.SELECT,
+    "a.c",
+    20,
+    dest=slot(2),
+    size=16,
+    flags=SelectFlag.CONSTANT,
+    template=Template((slot(1, 8),), _PLACE),
 )
 READ = Site(21, SiteKind.SELECT, "a.c", 21, dest=slot(3, 8), template=copy_template(slot(2)))
 _STORED = Template((slot(1, 8), slot(2)), (leaf_step(1, 32),))

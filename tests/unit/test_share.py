@@ -44,7 +44,9 @@ def test_tests_without_cases_take_turns_in_their_file() -> None:
     assert in_share([alone(name, whole=True) for name in "abcd"], 1) == set("abcd")
 
 
-@pytest.mark.parametrize(("parts", "whole", "expected"), [(None, False, PARTS), (None, True, 1), (9, False, 9), (9, True, 9)])
+@pytest.mark.parametrize(
+    ("parts", "whole", "expected"), [(None, False, PARTS), (None, True, 1), (9, False, 9), (9, True, 9)]
+)
 def test_cases_of_a_test_are_a_family(parts: int | None, whole: bool, expected: int) -> None:
     assert case_of("t[1]", Path("e2e/test_x.py"), "t", parts, True, whole) == Case("t[1]", "t", expected)
 

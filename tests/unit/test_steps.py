@@ -1,4 +1,5 @@
-"""What single events do: arguments of `...`, inputs of all kinds, results that nobody takes, and what is remembered of them."""
+"""What single events do: arguments of `...`, inputs of all kinds, results that nobody takes, and what is remembered of
+them."""
 
 from __future__ import annotations
 
@@ -132,7 +133,8 @@ def hash_of(value: int, template: Template) -> int:
     [(0x7F7FFFFF, True), (0x3F800000, True), (0x7F800000, False), (0x7FC00001, False), (0xFF812345, False)],
 )
 def test_what_may_be_no_number_is_hashed_alike(value: int, is_number: bool) -> None:
-    """Machines differ in its pattern. Where no floating-point numbers are compared, a pattern is a number like others."""
+    """Machines differ in its pattern. Where no floating-point numbers are compared, a pattern is a number like
+    others."""
     plain = hashes.folded(hashes.mix_operand(hashes.START, value, 32))
     assert hash_of(value, AS_PATTERN) == plain
     nothing = hashes.folded(hashes.mix_operand(hashes.START, 0, 32))

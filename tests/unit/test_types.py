@@ -121,7 +121,8 @@ def test_declarators_are_read_back_as_the_same_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
 def test_floating_types_have_the_compilers_formats(command: list[str], tmp_path: Path) -> None:
-    """A format with formulas is one of IEEE's with as many bits as the compiler's type, and no more while it computes."""
+    """A format with formulas is one of IEEE's with as many bits as the compiler's type, and no more while it
+    computes."""
     t = types_of(command)
     known = [f for f in (t.float, t.double, t.long_double) if f.bits]
     assert_compiles(

@@ -63,9 +63,13 @@ def test_a_prototype_stays_if_its_name_occurs(use: str) -> None:
     assert without_unused_prototypes(text, "a.c") == text
 
 
-@pytest.mark.parametrize("result", ["struct s *", "const struct s *const ", "union s ", "__attribute__((pure)) struct\ns **"])
+@pytest.mark.parametrize(
+    "result", ["struct s *", "const struct s *const ", "union s ", "__attribute__((pure)) struct\ns **"]
+)
 def test_a_struct_that_is_returned_stays_declared(result: str) -> None:
-    text = f'# 1 "a.h"\n{result}f(struct other *o);\n{result}g(struct s *s);\n# 2 "a.c"\nint h(void) {{ return !g(0); }}\n'
+    text = (
+        f'# 1 "a.h"\n{result}f(struct other *o);\n{result}g(struct s *s);\n# 2 "a.c"\nint h(void) {{ return !g(0); }}\n'
+    )
     stays = "\n" * result.count("\n") + (" union s;" if "union" in result else " struct s;")
     assert without_unused_prototypes(text, "a.c") == text.replace(f"{result}f(struct other *o);", stays)
 

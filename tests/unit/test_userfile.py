@@ -96,7 +96,14 @@ def test_names_within_a_profile(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["run", "x" * 5000 + ".c"], ["server", "x" * 5000], ["report", "\udcff"], ["run", "p.c", "--", "\udcff"], ["x" * 70_000]]
+    "words",
+    [
+        ["run", "x" * 5000 + ".c"],
+        ["server", "x" * 5000],
+        ["report", "\udcff"],
+        ["run", "p.c", "--", "\udcff"],
+        ["x" * 70_000],
+    ],
 )
 def test_words_of_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2

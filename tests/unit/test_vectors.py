@@ -94,7 +94,11 @@ ONE_SITE = b"".join(word.to_bytes(4, "little") for word in (0x5C0E, 16, int(Site
 
 
 def test_what_the_compiler_knows_is_read_from_the_image() -> None:
-    meta = {"files": ["t.c"], "functions": ["f"], "decisions": [[0, 4, 0, [0, 1, "||"], [[16, "N == 2", None], [0, "1", True]]]]}
+    meta = {
+        "files": ["t.c"],
+        "functions": ["f"],
+        "decisions": [[0, 4, 0, [0, 1, "||"], [[16, "N == 2", None], [0, "1", True]]]],
+    }
     table = parse_site_table(ONE_SITE, json.dumps(meta).encode(), 32)
     (found,) = table.decisions
     assert [condition.constant for condition in found.conditions] == [False, True]
@@ -169,7 +173,9 @@ def test_arms_of_a_switch_are_directions() -> None:
     assert VectorReader(table()).read(events((20, 2))).directions == {10}
 
 
-@pytest.mark.parametrize("data", [bytes([42]), bytes([200, 1]), bytes([40, 3]), bytes([40]), bytes([32, 2]), bytes([128]), bytes([0, 1])])
+@pytest.mark.parametrize(
+    "data", [bytes([42]), bytes([200, 1]), bytes([40, 3]), bytes([40]), bytes([32, 2]), bytes([128]), bytes([0, 1])]
+)
 def test_what_is_no_such_stream_is_refused(data: bytes) -> None:
     with pytest.raises(TraceError):
         VectorReader(table()).read(data)
@@ -190,7 +196,11 @@ class _Runs(VectorRuns):
 
 def test_a_client_tells_of_a_vector_once() -> None:
     """And of all that a test took which brought something new: a small set of tests is chosen among these."""
-    both, other, more = Taken(((0, "TT"), (0, "F-")), (1, 2), 0), Taken(((0, "F-"),), (2,), 3), Taken(((0, "F-"),), (2, 5), 0)
+    both, other, more = (
+        Taken(((0, "TT"), (0, "F-")), (1, 2), 0),
+        Taken(((0, "F-"),), (2,), 3),
+        Taken(((0, "F-"),), (2, 5), 0),
+    )
     runs = _Runs(both, other, None, more, both)
     reports = VectorReports(runs)
     run, finished = Run(1, b""), Finished(Verdict.RETURN, 0, 0, 0, 0, (), 0, 0, True, 0, b"", (), 0, 0, b"")

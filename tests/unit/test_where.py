@@ -1,5 +1,5 @@
-"""docs/design/where.md answers where things are: each file that it names is there, and has the names that stand with it. And
-it says of each small module why it is one."""
+"""docs/design/where.md answers where things are: each file that it names is there, and has the names that stand with
+it. And it says of each small module why it is one."""
 
 from __future__ import annotations
 

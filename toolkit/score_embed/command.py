@@ -1,8 +1,8 @@
 """Runs somebody else's command to its end: a compiler, a flasher. What it has started ends with it.
 
-A compiler's driver starts others, which go on for minutes if only the driver is killed. So a command has a process group of
-its own, and when its deadline passes, Ctrl-C breaks the wait off, or it puts out more than anybody can want (a few
-lines of C can mean gigabytes), all of the group is ended: asked first, since gcc removes its temporary files then.
+A compiler's driver starts others, which go on for minutes if only the driver is killed. So a command has a process
+group of its own, and when its deadline passes, Ctrl-C breaks the wait off, or it puts out more than anybody can want (a
+few lines of C can mean gigabytes), all of the group is ended: asked first, since gcc removes its temporary files then.
 """
 
 from __future__ import annotations

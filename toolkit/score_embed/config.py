@@ -209,30 +209,44 @@ def _yes_no(word: str) -> bool:
 
 UNCONFINED_HELP = "let programs under test, QEMU and `command` links do to this machine what you may do"
 OPTIONS: tuple[Option, ...] = (
-    Option("board", _file_or_name, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
+    Option(
+        "board", _file_or_name, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"
+    ),
     Option("run", _one_of(RUNS), "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
-    Option("port", _file_or_name, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
+    Option(
+        "port", _file_or_name, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"
+    ),
     Option("out", userfile.name, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", userfile.name, "DIR", "continue the campaign in this folder"),
-    Option("trust", _yes_no, "", "with --resume: it is not yours, but its image and its board's commands may be executed"),
+    Option(
+        "trust", _yes_no, "", "with --resume: it is not yours, but its image and its board's commands may be executed"
+    ),
     Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
-    Option("first", userfile.name, "FILE", "the first test: a test's .json or .bin, written by hand, or a folder of .bin"),
+    Option(
+        "first", userfile.name, "FILE", "the first test: a test's .json or .bin, written by hand, or a folder of .bin"
+    ),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
-    Option("baseline", userfile.name, "FILE", "bugs that are known (report --write-baseline): they do not make it fail"),
+    Option(
+        "baseline", userfile.name, "FILE", "bugs that are known (report --write-baseline): they do not make it fail"
+    ),
     Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
     Option(
         "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
     ),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
     Option("strategy", _one_of(STRATEGIES), "NAME", f"which test comes first: {', '.join(STRATEGIES)} (mixed)"),
-    Option("goal", _one_of(GOALS), "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"),
+    Option(
+        "goal", _one_of(GOALS), "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"
+    ),
     Option("have", userfile.name, "DIR", "your own tests: a folder of inputs (.bin), which are run first"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),
-    Option("fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"),
+    Option(
+        "fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"
+    ),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
     Option("stubs", _one_of(STUBS), "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),
@@ -240,7 +254,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("assume", _expression, "EXPR", "with --entry: C that its arguments (and globals) make true", many=True),
     Option("globals", _names, "NAME,…|used", "with --entry: these variables are inputs, too; all that it uses"),
     Option("hints", userfile.name, "FILE", "with --entry: what arguments are like (score-hints.yaml, if it is there)"),
-    Option("nulls", _one_of(NULLS), "WHICH", "with --entry: pointers that may be null: those the code looks at, or all (tested)"),
+    Option(
+        "nulls",
+        _one_of(NULLS),
+        "WHICH",
+        "with --entry: pointers that may be null: those the code looks at, or all (tested)",
+    ),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),
     Option("stdin-bytes", _input, "N", "standard input is N symbolic bytes"),
     Option("native", userfile.name, "FILE", "C file compiled but not instrumented", many=True),

@@ -17,8 +17,8 @@ def printable(text: str) -> str:
 
 
 class ScoreError(Exception):
-    """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to do, or
-    more about it; lines), `also`: further ones that were found with it."""
+    """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to
+    do, or more about it; lines), `also`: further ones that were found with it."""
 
     exit_code = 70
 

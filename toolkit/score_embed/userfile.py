@@ -1,4 +1,5 @@
-"""Files that the user names: are their names such that they can be opened and written down, and is what they hold bounded?
+"""Files that the user names: are their names such that they can be opened and written down, and is what they hold
+bounded?
 
 A name can be anything that a shell can type, and behind it can lie a device without an end, a pipe that nobody writes
 to, or gigabytes. So names are checked where they come in, and files are read here: whole, and only as far as they can

@@ -1,5 +1,5 @@
-/* <ctype.h> of the compiler without its macros: they look into tables that have no probes, functions have models. Macros of
-   these names that the program has stay as they are, however often it includes the header. */
+/* <ctype.h> of the compiler without its macros: they look into tables that have no probes, functions have models.
+ * Macros of these names that the program has stay as they are, however often it includes the header. */
 #pragma push_macro("isalnum")
 #pragma push_macro("isalpha")
 #pragma push_macro("isblank")

@@ -1,5 +1,5 @@
-/* <stdio.h> of the compiler without the macros that read: what they look into has no probes, functions may have models. Macros of
-   these names that the program has stay as they are, however often it includes the header. */
+/* <stdio.h> of the compiler without the macros that read: what they look into has no probes, functions may have models.
+ * Macros of these names that the program has stay as they are, however often it includes the header. */
 #pragma push_macro("feof")
 #pragma push_macro("fgetc")
 #pragma push_macro("getc")

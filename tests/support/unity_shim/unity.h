@@ -1,4 +1,5 @@
-/* The few names of Unity that exported tests use, for builds where Unity itself is not at hand (e2e/test_unity.py has it). */
+/* The few names of Unity that exported tests use, for builds where Unity itself is not at hand (e2e/test_unity.py has
+ * it). */
 #ifndef UNITY_H
 #define UNITY_H
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-// Puts random formulas and damaged arguments to the engine, under the sanitizers (tests/property/test_sanitized.py). Each
-// formula is evaluated under random inputs in five ways, which must agree: with and without a memo, by its column, by
-// its rows, by its grid. What grids decide is compared with random inputs, joins of relations with all combinations.
+// Puts random formulas and damaged arguments to the engine, under the sanitizers (tests/property/test_sanitized.py).
+// Each formula is evaluated under random inputs in five ways, which must agree: with and without a memo, by its column,
+// by its rows, by its grid. What grids decide is compared with random inputs, joins of relations with all combinations.
 // Usage: score_fuzz SEED ROUNDS. Prints how many formulas there were and how many were refused; 0 must be left at the
 // end.
 #include <algorithm>
@@ -74,7 +74,8 @@ class Round {
     Ref step() {
         Ref a = any(), b = below(3) ? of_width(node(a).width) : any();
         switch (below(16)) {
-        case 0: return constant(number(), width(), below(8) ? nullptr : std::make_shared<std::set<i64>>(std::set<i64>{3}));
+        case 0:
+            return constant(number(), width(), below(8) ? nullptr : std::make_shared<std::set<i64>>(std::set<i64>{3}));
         case 1: return input_byte(below(8) ? below(INPUT) : random_());
         case 2: return zext(a, width());
         case 3: return sext(a, width());
@@ -236,7 +237,8 @@ class Round {
                         agreeing += agree;
                     }
         for (const VariablePtr &variable : variables)  // those in none of the relations took part in no join
-            if (std::count(found->variables.begin(), found->variables.end(), variable) == 0) agreeing /= variable->count;
+            if (std::count(found->variables.begin(), found->variables.end(), variable) == 0)
+                agreeing /= variable->count;
         require(found->rows == agreeing, "a join has rows twice");
     }
 

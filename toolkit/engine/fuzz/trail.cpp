@@ -1,5 +1,5 @@
-// Puts random and damaged event streams to the trail, under the sanitizers (tests/property/test_sanitized.py). Each run is
-// decoded twice: on a trail that has had other runs before, and on a fresh one. Both must say the same, or find the
+// Puts random and damaged event streams to the trail, under the sanitizers (tests/property/test_sanitized.py). Each run
+// is decoded twice: on a trail that has had other runs before, and on a fresh one. Both must say the same, or find the
 // same damage. Decisions, bounds and the solver's scope go along, and jump to paths that were left; what slices they
 // have is compared with what a look at all conditions finds. Usage: score_fuzz_trail SEED ROUNDS. Prints how many runs
 // there were, how many were damaged, how many conditions the others had, and how many formulas are left at the end,

@@ -1,7 +1,7 @@
-// Puts random and damaged streams to the host's side of the link, under the sanitizers (tests/property/test_sanitized.py):
-// frames of every type, damaged on the line or inside a frame that is intact, in portions of any size. A second decoder
-// gets the same bytes at once and has to find the same. Usage: score_fuzz_wire SEED ROUNDS. Prints how many frames were
-// damaged, how many results there were, and how many sessions gave up.
+// Puts random and damaged streams to the host's side of the link, under the sanitizers
+// (tests/property/test_sanitized.py): frames of every type, damaged on the line or inside a frame that is intact, in
+// portions of any size. A second decoder gets the same bytes at once and has to find the same. Usage: score_fuzz_wire
+// SEED ROUNDS. Prints how many frames were damaged, how many results there were, and how many sessions gave up.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -51,7 +51,9 @@ class Line {
         unsigned type = unsigned(Type::END);
         switch (below(8)) {
         case 0: type = unsigned(Type::READY), payload = ready(); break;
-        case 1: type = unsigned(Type::TRACE), payload += varint(below(once_in(9) ? ~std::size_t(0) : 60)) + events; break;
+        case 1:
+            type = unsigned(Type::TRACE), payload += varint(below(once_in(9) ? ~std::size_t(0) : 60)) + events;
+            break;
         case 2: type = unsigned(Type::LOG), payload += varint(0) + events; break;
         case 3: type = unsigned(Type::COVERAGE), payload += varint(below(4)) + bytes(4 * below(5)); break;
         case 4:

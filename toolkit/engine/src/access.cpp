@@ -9,7 +9,8 @@ namespace score {
 
 namespace {
 
-u128 number_in(const ObjectBytes &content, u64 at, unsigned size) {  // little endian; what the object does not have is 0
+// little endian; what the object does not have is 0
+u128 number_in(const ObjectBytes &content, u64 at, unsigned size) {
     u128 number = 0;
     for (unsigned i = 0; i < size && at + i < content.size(); ++i) number |= u128(content.data()[at + i]) << (8 * i);
     return number;

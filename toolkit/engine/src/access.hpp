@@ -36,8 +36,8 @@ class Pointers {
     Read followed(Id address, unsigned size);
     // That the address is in the object of that base and size, or has that value.
     Ref inside(const Choice &chosen, u64 base, u64 size);
-    // That the pointer which the address is computed from leads into the object, too: what is as far behind another one may
-    // be beyond the bounds of that. None: there is no such pointer, or bounds are not checked.
+    // That the pointer which the address is computed from leads into the object, too: what is as far behind another one
+    // may be beyond the bounds of that. None: there is no such pointer, or bounds are not checked.
     Ref pointed(Id address, u64 base, u64 size) const;
     std::size_t remembered() const { return known_.size(); }
 
@@ -86,10 +86,12 @@ class Access {
     Formulas formulas(const Site &site, const Leaves &said, Id address, const Object &object, unsigned size);
     Object object(const Site &site, u128 address, unsigned size, u128 told);
     // Several objects, any of which the address may be in (several.cpp).
-    bool read_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size, Ref &found);
+    bool read_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size,
+                  Ref &found);
     void store_any(const Site &site, const Leaves &leaves, const Leaves &said, Id address, u128 count);
     Objects several(const Site &site, u128 count, unsigned size);
-    bool on_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size, Outcome *more);
+    bool on_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size,
+                Outcome *more);
     Object variable(const Site &site, u128 length, unsigned size);
     SharedBytes constant_at(const Site &site, u128 base, u64 length);
     Cell cell_of(std::vector<std::pair<u64, u64>> runs, SharedBytes content, u64 base, unsigned size) const;

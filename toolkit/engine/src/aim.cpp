@@ -109,7 +109,9 @@ bool Aim::go_truth(const Part &part, bool wanted, unsigned depth) {
     unsigned side = side_of(part);
     u64 other = slots_[part.args[1 - side]], all = mask<u64>(part.op.widths[0]);
     if (wanted) return go(part.args[side], other, depth);
-    u64 changed = dice_.flip() ? other + 1 : dice_.flip() ? other - 1 : other ^ u64(1) << dice_.below(part.op.widths[0]);
+    u64 changed = dice_.flip()   ? other + 1
+                  : dice_.flip() ? other - 1
+                                 : other ^ u64(1) << dice_.below(part.op.widths[0]);
     return go(part.args[side], changed & all, depth);
 }
 

@@ -158,8 +158,8 @@ void Arena::orphaned(Id id) {
         bury(id);
 }
 
-// The node, and whatever only it held, without recursion: formulas are deep. It is found no more from the beginning, since
-// the end of a handle may run Python that makes formulas.
+// The node, and whatever only it held, without recursion: formulas are deep. It is found no more from the beginning,
+// since the end of a handle may run Python that makes formulas.
 void Arena::bury(Id id) {
     unlink(id);
     dying_.push_back(id);

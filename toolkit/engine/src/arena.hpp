@@ -1,8 +1,9 @@
 // The arena: every formula is a node of it, named by an id of 32 bits, and equal formulas are one node.
 //
-// A node lives as long as somebody counts on it: other nodes, a Ref of C++, or its handle in Python. When the last lets go,
-// it dies at once and its id is used again, so an id without a Ref means nothing. `uid` is a number no other node ever had.
-// One thread at a time may use the arena: in the extension that is whoever has Python's lock, which is never given up.
+// A node lives as long as somebody counts on it: other nodes, a Ref of C++, or its handle in Python. When the last lets
+// go, it dies at once and its id is used again, so an id without a Ref means nothing. `uid` is a number no other node
+// ever had. One thread at a time may use the arena: in the extension that is whoever has Python's lock, which is never
+// given up.
 #pragma once
 
 #include <array>
@@ -121,8 +122,8 @@ class Arena {
         if (--at(id).refs == 0) orphaned(id);
     }
 
-    // A node with a handle outlives its counts: `let_go` is called when they are gone, and the handle, when it goes, clears
-    // itself here and drops a count of its own (handle.cpp).
+    // A node with a handle outlives its counts: `let_go` is called when they are gone, and the handle, when it goes,
+    // clears itself here and drops a count of its own (handle.cpp).
     void set_handle(Id id, void *handle) { at(id).handle = handle; }
     void (*let_go)(void *handle) = nullptr;
 

@@ -56,8 +56,9 @@ class PairBatch {
         return true;
     }
 
-    // The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input that
-    // it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is empty then.
+    // The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input
+    // that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is
+    // empty then.
     std::pair<nb::list, nb::list> take(u64 number, nb::handle shared) {
         nb::list rows;
         for (Entry &entry : found_) {

@@ -1,5 +1,5 @@
-// What became of pairs since the record was last written: those that wait, and those that it has and that are done. Most
-// pairs are run soon after they were found, so only what is left of a batch is written, and serialised, at all.
+// What became of pairs since the record was last written: those that wait, and those that it has and that are done.
+// Most pairs are run soon after they were found, so only what is left of a batch is written, and serialised, at all.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-// Where exploration is told to stop: branches that are not flipped although they could be. What a bound cuts is lost, so
-// who asks counts and locates it.
+// Where exploration is told to stop: branches that are not flipped although they could be. What a bound cuts is lost,
+// so who asks counts and locates it.
 #pragma once
 
 #include <map>

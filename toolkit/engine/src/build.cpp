@@ -137,7 +137,8 @@ Ref narrow(Kind kind, const Node &wide, const Node &limit, bool wide_first) {
     if (kind == Kind::SLT) {  // as signed numbers
         u128 all = mask<u128>(limit.width), bound = is_signed ? sign_bit<u128>(width) : mask<u128>(width) + 1;
         bool negative = value & top;
-        u128 size = negative ? (0 - value) & all : value;  // of width 128 and unsigned, `bound` wraps, but wide is wider
+        // of width 128 and unsigned, `bound` wraps, but wide is wider
+        u128 size = negative ? (0 - value) & all : value;
         above = !negative && size >= bound;
         below = negative && (is_signed ? size > bound : true);
     } else {
@@ -197,7 +198,8 @@ Ref input_byte(u64 index) { return arena().intern(Kind::BYTE, 8, nullptr, 0, ind
 Ref truth(bool value) { return constant(value, 1); }
 
 Ref binary(Kind kind, Id a, Id b) {
-    if (!is_in(kind, BINARY)) throw std::invalid_argument(std::string(name_of(kind)) + " is no operator of two integers");
+    if (!is_in(kind, BINARY))
+        throw std::invalid_argument(std::string(name_of(kind)) + " is no operator of two integers");
     check_equal_widths(kind, a, b);
     if (node(a).is_const() && node(b).is_const())
         return raw(kind, is_in(kind, COMPARISONS) ? 1 : node(a).width, {a, b});
@@ -294,7 +296,8 @@ Ref ite(Id condition, Id then, Id otherwise) {
 }
 
 Ref float_binary(Kind kind, Id a, Id b) {
-    if (!is_in(kind, FLOAT_BINARY)) throw std::invalid_argument(std::string(name_of(kind)) + " is no operator of two numbers");
+    if (!is_in(kind, FLOAT_BINARY))
+        throw std::invalid_argument(std::string(name_of(kind)) + " is no operator of two numbers");
     if (node(a).width != node(b).width || !is_float_width(node(a).width))
         throw std::invalid_argument(std::string("operands of ") + name_of(kind) + " have " +
                                     std::to_string(node(a).width) + " and " + std::to_string(node(b).width) + " bits");

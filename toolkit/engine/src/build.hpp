@@ -1,9 +1,9 @@
 // Makes formulas: one function an operator, each with the light simplifications that pay for themselves.
 //
-// They fold constants, undo what C's promotions do (a comparison of a widened byte becomes one of the byte), and put memory
-// reads back together. No simplification drops an origin silently: a constant that decides a result hands its origins on.
-// Rules look one level deep, or recurse only into narrower formulas, so that deep formulas are safe. What is no formula
-// (operands of unequal width, bits that are not there) is a std::invalid_argument.
+// They fold constants, undo what C's promotions do (a comparison of a widened byte becomes one of the byte), and put
+// memory reads back together. No simplification drops an origin silently: a constant that decides a result hands its
+// origins on. Rules look one level deep, or recurse only into narrower formulas, so that deep formulas are safe. What
+// is no formula (operands of unequal width, bits that are not there) is a std::invalid_argument.
 #pragma once
 
 #include "arena.hpp"

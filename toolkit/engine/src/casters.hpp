@@ -67,7 +67,9 @@ namespace nanobind::detail {
 
 template <> struct type_caster<score::Given> {
     NB_TYPE_CASTER(score::Given, const_name("Expr"))
-    bool from_python(handle source, score::u8, cleanup_list *) noexcept { return (value.id = score::id_of(source.ptr())) != 0; }
+    bool from_python(handle source, score::u8, cleanup_list *) noexcept {
+        return (value.id = score::id_of(source.ptr())) != 0;
+    }
 };
 
 template <> struct type_caster<score::Ref> {
@@ -99,7 +101,9 @@ template <> struct type_caster<score::Word> {
         if (!good) PyErr_Clear();
         return good;
     }
-    static handle from_cpp(score::Word word, rv_policy, cleanup_list *) noexcept { return score::number_of(word.value); }
+    static handle from_cpp(score::Word word, rv_policy, cleanup_list *) noexcept {
+        return score::number_of(word.value);
+    }
 };
 
 template <> struct type_caster<score::ByteSet> {
@@ -109,7 +113,9 @@ template <> struct type_caster<score::ByteSet> {
         if (!good) PyErr_Clear();
         return good;
     }
-    static handle from_cpp(const score::ByteSet &set, rv_policy, cleanup_list *) noexcept { return score::number_of(set); }
+    static handle from_cpp(const score::ByteSet &set, rv_policy, cleanup_list *) noexcept {
+        return score::number_of(set);
+    }
 };
 
 template <> struct type_caster<score::Deps> {
@@ -119,7 +125,9 @@ template <> struct type_caster<score::Deps> {
         if (!good) PyErr_Clear();
         return good;
     }
-    static handle from_cpp(const score::Deps &deps, rv_policy, cleanup_list *) noexcept { return score::number_of(deps); }
+    static handle from_cpp(const score::Deps &deps, rv_policy, cleanup_list *) noexcept {
+        return score::number_of(deps);
+    }
 };
 
 template <> struct type_caster<score::PairId> {

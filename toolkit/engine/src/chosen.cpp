@@ -13,7 +13,8 @@ constexpr std::size_t KEPT = 100'000;  // formulas
 
 // What a choice depends on: the whole index, where the condition looks at a bit of it or for one of its values.
 Id decider_of(Id condition) {
-    while (is_in(node(condition).kind, set_of({Kind::NOT, Kind::EXTRACT, Kind::ZEXT}))) condition = node(condition).args[0];
+    while (is_in(node(condition).kind, set_of({Kind::NOT, Kind::EXTRACT, Kind::ZEXT})))
+        condition = node(condition).args[0];
     const Node &found = node(condition);
     return found.kind == Kind::EQ && node(found.args[1]).is_const() ? found.args[0] : condition;
 }

@@ -1,7 +1,7 @@
-// Formulas as they are where every choice in them is made as in one run: of what a formula chooses from (an if-then-else, or
-// a tree of them that stands for a read at a symbolic place) one part is left, and that it is chosen is a condition. How far
-// a number is shifted is a choice, too: so are bits read from a stream. What is left is a stronger statement with far
-// smaller formulas.
+// Formulas as they are where every choice in them is made as in one run: of what a formula chooses from (an
+// if-then-else, or a tree of them that stands for a read at a symbolic place) one part is left, and that it is chosen
+// is a condition. How far a number is shifted is a choice, too: so are bits read from a stream. What is left is a
+// stronger statement with far smaller formulas.
 #pragma once
 
 #include <unordered_map>

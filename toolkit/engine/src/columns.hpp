@@ -1,5 +1,5 @@
-// Conditions over one input byte as the set of its values that satisfy them: then a flip is an AND of four words. And the
-// tables under it: a formula's value for each value of its only byte.
+// Conditions over one input byte as the set of its values that satisfy them: then a flip is an AND of four words. And
+// the tables under it: a formula's value for each value of its only byte.
 #pragma once
 
 #include "arena.hpp"

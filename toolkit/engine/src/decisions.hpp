@@ -1,5 +1,5 @@
-// Names of paths: the id of the decisions up to a place, each hashed over the one before. The same decisions have the same
-// id in every process. A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
+// Names of paths: the id of the decisions up to a place, each hashed over the one before. The same decisions have the
+// same id in every process. A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
 #pragma once
 
 #include <array>

@@ -104,8 +104,8 @@ class Descent final : public Follower, Visitor {
         scope_.reach(*route.conditions[index], route.pins);
     }
 
-    // Decode the rest of the run's events and flip its conditions from neg_limit on; at most those before `last`, and the
-    // rest of that event's. `run` does what is not decided here, see _core.pyi.
+    // Decode the rest of the run's events and flip its conditions from neg_limit on; at most those before `last`, and
+    // the rest of that event's. `run` does what is not decided here, see _core.pyi.
     Followed follow(nb::handle trail, nb::handle pair, std::size_t last, nb::handle run) {
         Now now{&trail_of(trail), &pair_of(pair), last, run};
         now.children = run.attr("children"), now.unflipped = run.attr("unflipped");
@@ -130,8 +130,8 @@ class Descent final : public Follower, Visitor {
         return found;
     }
 
-    // What is left of a run whose path was followed in vain: the condition at neg_limit, and the decisions before it. None:
-    // it was not followed so far.
+    // What is left of a run whose path was followed in vain: the condition at neg_limit, and the decisions before it.
+    // None: it was not followed so far.
     nb::object first(nb::handle trail) const {
         if (!first_) return nb::none();
         return nb::make_tuple(before_first_, trail_of(trail).python_condition(first_));
@@ -232,8 +232,8 @@ class Descent final : public Follower, Visitor {
         }
     }
 
-    // Byte sets, as solve/chain.py's DomainLayer asks them of a question: most flips of parsers need nothing else. False:
-    // the flip needs more than that.
+    // Byte sets, as solve/chain.py's DomainLayer asks them of a question: most flips of parsers need nothing else.
+    // False: the flip needs more than that.
     bool decide(std::size_t index, const Condition &condition, Id target) {
         Now &now = *now_;
         if (!now.decides || condition.chosen || condition.is_fork || condition.loose || scope_.strict() ||
@@ -281,8 +281,8 @@ class Descent final : public Follower, Visitor {
         bytes[byte] = value;
         if (evaluate(target, Input{bytes, size}) != 1) throw std::logic_error("a byte set is wrong");
         if (!now.room.is_none()) now.run.attr("size") = now.run.attr("size") + nb::int_(data.size());
-        nb::object child = nb::cast(
-            other_side(decisions_.before(index), std::move(data), u32(index), condition, Origin::of(origin, u32(index))));
+        nb::object child = nb::cast(other_side(decisions_.before(index), std::move(data), u32(index), condition,
+                                               Origin::of(origin, u32(index))));
         if (PyList_Append(now.children.ptr(), child.ptr()) < 0) nb::raise_python_error();
     }
 
@@ -310,7 +310,8 @@ Follower *follower_of(nb::handle object) {
 
 void add_descents(nb::module_ &m) {
     m.def("reasons_are", [](nb::object concrete, nb::object fixed, nb::object unsat) {
-        reasons().concrete = std::move(concrete), reasons().fixed = std::move(fixed), reasons().unsat = std::move(unsat);
+        reasons().concrete = std::move(concrete), reasons().fixed = std::move(fixed),
+        reasons().unsat = std::move(unsat);
     });
 
     nb::class_<BoundedPath>(m, "BoundedPath")

@@ -1,6 +1,7 @@
 // How much a question may cost: steps of loops, never time, so that campaigns repeat on every machine.
 //
-// Who loops says how many steps it is about to take, a nanosecond or a few each. Beyond the bound that ends the question.
+// Who loops says how many steps it is about to take, a nanosecond or a few each. Beyond the bound that ends the
+// question.
 #pragma once
 
 #include <functional>

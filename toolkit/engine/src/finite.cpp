@@ -185,7 +185,8 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
     std::size_t rows = 0;
     for (u32 at : order) {
         const u8 *row = together->row(at);
-        if (made->keys.empty() || made->keys.back() != keys[at]) cells.insert(cells.end(), row + 1, row + width), ++rows;
+        if (made->keys.empty() || made->keys.back() != keys[at])
+            cells.insert(cells.end(), row + 1, row + width), ++rows;
         made->keys.push_back(keys[at]), made->own.push_back(row[0]);
     }
     if (made->keys.empty())

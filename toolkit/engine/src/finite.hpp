@@ -1,13 +1,13 @@
 // Slices of code that is driven by tables are decided by their values: each is a network of small tables.
 //
 // The variables are input bytes and the inner values of the formulas (grid.hpp), the constraints are the conditions and
-// what makes an inner value of others. Variables are eliminated one by one, in the input's order: all constraints on one
-// are joined, and what is left without it is a constraint on the others (bucket elimination: Dechter, "Bucket
+// what makes an inner value of others. Variables are eliminated one by one, in the input's order: all constraints on
+// one are joined, and what is left without it is a constraint on the others (bucket elimination: Dechter, "Bucket
 // elimination: A unifying framework for reasoning", 1999). A scanner's slice is a chain, and this is one walk along it.
 //
 // Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
-// join is kept, by the constraints that went into it, and while it is asked for (twofold.hpp). What would be too large, or
-// takes too many steps, is not decided.
+// join is kept, by the constraints that went into it, and while it is asked for (twofold.hpp). What would be too large,
+// or takes too many steps, is not decided.
 #pragma once
 
 #include "effort.hpp"
@@ -24,8 +24,8 @@ struct Decided {
 
 class Finite {
   public:
-    // `kept`: cells of all rows that are remembered, about. `most`: steps of a question. `look` is called now and then; what
-    // it throws ends the question.
+    // `kept`: cells of all rows that are remembered, about. `most`: steps of a question. `look` is called now and then;
+    // what it throws ends the question.
     Finite(std::size_t kept, u64 most, std::function<void()> look)
         : room_(kept), effort_(most, std::move(look)), grids_(4096, effort_) {}
     Finite(const Finite &) = delete;

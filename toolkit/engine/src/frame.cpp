@@ -54,7 +54,8 @@ u32 crc32(View data, u32 before) {
     for (; at + STEP <= data.size(); at += STEP) {
         u32 low = crc ^ word_at(data, at), high = word_at(data, at + 4);
         crc = TABLES[7][low & 0xFF] ^ TABLES[6][low >> 8 & 0xFF] ^ TABLES[5][low >> 16 & 0xFF] ^ TABLES[4][low >> 24] ^
-              TABLES[3][high & 0xFF] ^ TABLES[2][high >> 8 & 0xFF] ^ TABLES[1][high >> 16 & 0xFF] ^ TABLES[0][high >> 24];
+              TABLES[3][high & 0xFF] ^ TABLES[2][high >> 8 & 0xFF] ^ TABLES[1][high >> 16 & 0xFF] ^
+              TABLES[0][high >> 24];
     }
     for (; at < data.size(); ++at) crc = crc >> 8 ^ TABLES[0][(crc ^ u8(data[at])) & 0xFF];
     return ~crc;
@@ -130,7 +131,8 @@ Frame Decoder::decode(View part) {
     if (!unstuffed(part, body_)) return damaged(Damage::STUFFING);
     if (body_.size() < 1 + CRC_BYTES) return damaged(Damage::TOO_SHORT);
     View payload(body_.data() + 1, body_.size() - 1 - CRC_BYTES);
-    if (crc32({body_.data(), 1 + payload.size()}) != word_at(body_, body_.size() - CRC_BYTES)) return damaged(Damage::CRC);
+    if (crc32({body_.data(), 1 + payload.size()}) != word_at(body_, body_.size() - CRC_BYTES))
+        return damaged(Damage::CRC);
     u8 head = u8(body_[0]);
     Frame frame{Damage::NONE, u8(head & 15), u8(head >> 4), payload};
     bool is_next = expected_ < 0 || frame.sequence == expected_;

@@ -62,8 +62,8 @@ std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_
     return values;
 }
 
-// None if the table's values are not few. A table of slots finds a value's place: a map of the library is slower here, and
-// most of the time that tables take goes by here.
+// None if the table's values are not few. A table of slots finds a value's place: a map of the library is slower here,
+// and most of the time that tables take goes by here.
 std::optional<Partition> partition(const std::vector<u64> &table) {
     constexpr std::size_t BITS = 10, SLOTS = 1 << BITS;
     static_assert(SLOTS >= 4 * MOST_VALUES, "few values share a slot");
@@ -87,7 +87,8 @@ std::optional<Partition> partition(const std::vector<u64> &table) {
 
 }  // namespace
 
-Variable::Variable(int index, unsigned count) : index(index), count(count), number(++last_variable), rank(index, 0, 0) {}
+Variable::Variable(int index, unsigned count)
+    : index(index), count(count), number(++last_variable), rank(index, 0, 0) {}
 
 Variable::Variable(Variables parts, unsigned count, std::vector<u8> choice)
     : index(-1), count(count), made_of(std::move(parts)), choice(std::move(choice)), number(++last_variable) {

@@ -1,9 +1,10 @@
 // Formulas as tables: the values of a formula for all values of the few variables that it depends on.
 //
-// A variable is an input byte, or an *inner* value: what a formula reads from a table, chooses, or cuts out, if that has
-// few values. Code that is driven by tables computes chains of such values (a scanner's state after each byte), each from
-// the one before and one byte more. Over bytes alone such a formula has more values than can be listed; over its inner
-// values it has a few thousand. Each inner variable knows its own table, over the variables that it is made of.
+// A variable is an input byte, or an *inner* value: what a formula reads from a table, chooses, or cuts out, if that
+// has few values. Code that is driven by tables computes chains of such values (a scanner's state after each byte),
+// each from the one before and one byte more. Over bytes alone such a formula has more values than can be listed; over
+// its inner values it has a few thousand. Each inner variable knows its own table, over the variables that it is made
+// of.
 //
 // Formulas wider than 64 bits and floating-point numbers have no table.
 #pragma once
@@ -31,8 +32,8 @@ struct Variable;
 using VariablePtr = std::shared_ptr<const Variable>;
 using Variables = std::vector<VariablePtr>;  // in the order of their ranks
 
-// An input byte has its `index`; an inner variable has -1 and is `made_of` others: the `choice` of a table over them says
-// which of its `count` values it has.
+// An input byte has its `index`; an inner variable has -1 and is `made_of` others: the `choice` of a table over them
+// says which of its `count` values it has.
 struct Variable {
     Variable(int index, unsigned count);
     Variable(Variables made_of, unsigned count, std::vector<u8> choice);

@@ -8,9 +8,9 @@
 
 #include "build.hpp"
 
-// Who owns what: a handle without a count in the arena owns its node, which dies with it. A node that is counted owns its
-// handle from when Python lets go of that (`kept`), until the counts are gone. So a handle lives as long as its node, and
-// there is no cycle.
+// Who owns what: a handle without a count in the arena owns its node, which dies with it. A node that is counted owns
+// its handle from when Python lets go of that (`kept`), until the counts are gone. So a handle lives as long as its
+// node, and there is no cycle.
 
 namespace score {
 
@@ -51,8 +51,8 @@ void dealloc(PyObject *self) {
     arena().hold(id);  // weak references may run Python, which must find either the whole node or none
     arena().set_handle(id, nullptr);
     if (handle->weak) PyObject_ClearWeakRefs(self);
-    for (PyObject *held : {handle->kind, handle->width, handle->is_const, handle->only_byte, handle->args, handle->value,
-                           handle->deps, handle->byte_set, handle->origins, handle->entries})
+    for (PyObject *held : {handle->kind, handle->width, handle->is_const, handle->only_byte, handle->args,
+                           handle->value, handle->deps, handle->byte_set, handle->origins, handle->entries})
         Py_XDECREF(held);
     PyTypeObject *type = Py_TYPE(self);
     type->tp_free(self);

@@ -1,7 +1,7 @@
 // IEEE 754 on bit patterns, exactly: patterns of binary32 or binary64, rounding to nearest, ties to even. Operations on
 // binary32 go through binary64: its 53 bits are more than twice 24 and two, so rounding twice gives what rounding once
-// does; only conversions of integers of more than 53 bits need care. Every result that is no number (NaN) has one pattern
-// here, while machines differ in its sign and payload.
+// does; only conversions of integers of more than 53 bits need care. Every result that is no number (NaN) has one
+// pattern here, while machines differ in its sign and payload.
 #pragma once
 
 #include <cfloat>
@@ -41,7 +41,8 @@ inline u64 encode(double number, unsigned width) {
         std::memcpy(&pattern, &number, 8);
         return pattern;
     }
-    if (std::fabs(number) >= 0x1.ffffffp127) return std::signbit(number) ? 0xFF800000 : 0x7F800000;  // rounds to infinity
+    // rounds to infinity
+    if (std::fabs(number) >= 0x1.ffffffp127) return std::signbit(number) ? 0xFF800000 : 0x7F800000;
     float rounded = float(number);
     u32 pattern;
     std::memcpy(&pattern, &rounded, 4);

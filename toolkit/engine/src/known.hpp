@@ -14,8 +14,8 @@ constexpr u128 ALL_128 = ~u128(0);  // stands for 2 to the power of 128, too
 using Limits = std::function<const u128 *(Id)>;
 using Constants = std::function<Id(Id)>;
 
-// No more than so many values; of a formula that is too deep, 2 to the power of its width. The number is static, so that
-// all runs of a path, sessions and machines agree.
+// No more than so many values; of a formula that is too deep, 2 to the power of its width. The number is static, so
+// that all runs of a path, sessions and machines agree.
 u128 most_values(Id expr, const Limits &limits);
 
 // What a condition that holds says of a formula as a whole: its largest value. 0: nothing.

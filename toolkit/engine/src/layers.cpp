@@ -113,7 +113,8 @@ Ref replaced_by(Given expr, nb::dict known, const Deps &reach) {
 nb::object split_by(Given condition, const std::vector<int> &indices, nb::handle rows) {
     if (indices.empty() || indices.size() > 2) throw std::invalid_argument("rows are of one byte or two");
     RowsGiven given(rows);
-    auto [hits, misses] = split(condition, indices[0], indices.size() == 2 ? indices[1] : -1, given.data(), given.size());
+    auto [hits, misses] =
+        split(condition, indices[0], indices.size() == 2 ? indices[1] : -1, given.data(), given.size());
     return nb::make_tuple(array_of(hits), array_of(misses));
 }
 

@@ -1,8 +1,8 @@
 // Which run a pair was derived from: what two paths have in common, without comparing their conditions.
 //
-// A path is its parent's up to the condition that was flipped. So two paths part where the first of their ancestors left
-// the last run that both descend from. It is kept in memory only, and by waiting pairs only: a pair that comes from the
-// record has no known ancestors.
+// A path is its parent's up to the condition that was flipped. So two paths part where the first of their ancestors
+// left the last run that both descend from. It is kept in memory only, and by waiting pairs only: a pair that comes
+// from the record has no known ancestors.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace score {
 
-// A run: the run it was derived from, and how many conditions it has in common with that. Shared and counted; null if it
-// is not known.
+// A run: the run it was derived from, and how many conditions it has in common with that. Shared and counted; null if
+// it is not known.
 class Origin {
   public:
     Origin() = default;

@@ -181,7 +181,8 @@ Bytes encode(const RunMessage &run) {
     auto say = [&](bool holds, unsigned flag) { flags |= holds ? flag : 0; };
     say(!base, run_flag::FULL), say(run.predicted, run_flag::PREDICTED), say(!run.elided.empty(), run_flag::ELIDED);
     say(run.chunk, run_flag::SHORT), say(run.acknowledged, run_flag::ACKNOWLEDGED);
-    say(run.tell_from.has_value(), run_flag::EAGER), say(run.bounded, run_flag::BOUNDED), say(run.vectors, run_flag::VECTORS);
+    say(run.tell_from.has_value(), run_flag::EAGER), say(run.bounded, run_flag::BOUNDED),
+        say(run.vectors, run_flag::VECTORS);
     Bytes out;
     put_fixed(out, run.number, 1);
     put_fixed(out, flags, 1);

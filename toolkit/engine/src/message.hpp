@@ -1,7 +1,7 @@
 // The messages between host and target (docs/design/wire.md). All numbers are little endian.
 //
-// Payloads are parsed strictly: what has the wrong length or an impossible value is no message, never a half-filled one.
-// A slow line carries one RUN and one END for every test, so these are as short as can be. No I/O here.
+// Payloads are parsed strictly: what has the wrong length or an impossible value is no message, never a half-filled
+// one. A slow line carries one RUN and one END for every test, so these are as short as can be. No I/O here.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ enum class Type : u8 {
 };
 
 namespace run_flag {
-constexpr unsigned FULL = 1, PREDICTED = 2, ELIDED = 4, SHORT = 8, ACKNOWLEDGED = 16, EAGER = 32, BOUNDED = 64, VECTORS = 128;
+constexpr unsigned FULL = 1, PREDICTED = 2, ELIDED = 4, SHORT = 8, ACKNOWLEDGED = 16, EAGER = 32, BOUNDED = 64,
+                   VECTORS = 128;
 }
 namespace end_flag {
 constexpr unsigned MATCHED = 1, ELISION_FAILED = 2, INTACT = 4, USED = 8, CHUNKED = 16, VERDICT = 32, EXTRAS = 64,

@@ -169,8 +169,8 @@ NB_MODULE(_core, m) {
     m.attr("FALSE") = truth(false);
 
     nb::object nowhere = nb::steal(PyFrozenSet_New(nullptr));
-    m.def("intern", interned, nb::arg("kind"), nb::arg("width"), nb::arg("args") = nb::tuple(), nb::arg("value") = Word{},
-          nb::arg("origins") = nowhere);
+    m.def("intern", interned, nb::arg("kind"), nb::arg("width"), nb::arg("args") = nb::tuple(),
+          nb::arg("value") = Word{}, nb::arg("origins") = nowhere);
     m.def("intern_table", intern_table, nb::arg("width"), nb::arg("index"), nb::arg("name"), nb::arg("entries"));
     m.def("table_size", [] { return arena().size(); });
     m.def("columns_kept", [] { return arena().columns; });
@@ -193,8 +193,9 @@ NB_MODULE(_core, m) {
     m.def("from_bytes", from_bytes);
     m.def("ite", [](Given condition, Given then, Given otherwise) { return ite(condition, then, otherwise); });
     m.def("float_binary", [](Kind kind, Given a, Given b) { return float_binary(kind, a, b); });
-    m.def("float_unary", [](Kind kind, Given a, unsigned width, u64 value) { return float_unary(kind, a, width, value); },
-          nb::arg("kind"), nb::arg("a"), nb::arg("width"), nb::arg("value") = 0);
+    m.def(
+        "float_unary", [](Kind kind, Given a, unsigned width, u64 value) { return float_unary(kind, a, width, value); },
+        nb::arg("kind"), nb::arg("a"), nb::arg("width"), nb::arg("value") = 0);
     m.def("member", [](Given value, Word first, Word last) { return member(value, first.value, last.value); });
 
     nb::class_<Memo>(m, "Memo").def(nb::init<>()).def("__len__", &Memo::size);

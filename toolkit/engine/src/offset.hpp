@@ -1,4 +1,5 @@
-// What is known of an offset into an object from its formula alone: how large it can be, and how far apart its values lie.
+// What is known of an offset into an object from its formula alone: how large it can be, and how far apart its values
+// lie.
 #pragma once
 
 #include "arena.hpp"

@@ -1,6 +1,6 @@
-// What each operator computes, from the values of its arguments. The one place that says so: constants are folded with it,
-// inputs evaluated, columns and rows filled. Semantics are those of SMT-LIB's QF_BV, division by zero and over-wide shifts
-// included; floating point is in ieee.hpp.
+// What each operator computes, from the values of its arguments. The one place that says so: constants are folded with
+// it, inputs evaluated, columns and rows filled. Semantics are those of SMT-LIB's QF_BV, division by zero and over-wide
+// shifts included; floating point is in ieee.hpp.
 #pragma once
 
 #include "arena.hpp"

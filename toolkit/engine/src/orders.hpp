@@ -1,5 +1,5 @@
-// The orders of the queue: each gives a pair a rank when it becomes known, bytes that sort. What the orders are for is said
-// in score_embed/engine/_core.pyi, how ranks are used in queue.hpp.
+// The orders of the queue: each gives a pair a rank when it becomes known, bytes that sort. What the orders are for is
+// said in score_embed/engine/_core.pyi, how ranks are used in queue.hpp.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +45,8 @@ class Rank {
     std::array<u8, MOST> bytes_{};
 };
 
-// Where a pair comes from: the number of the run that it was derived from, and of the flip within that run, the shallowest
-// first.
+// Where a pair comes from: the number of the run that it was derived from, and of the flip within that run, the
+// shallowest first.
 struct Flip {
     u32 run, number;
 };
@@ -76,7 +76,8 @@ namespace nanobind::detail {
 template <> struct type_caster<score::Rank> {
     NB_TYPE_CASTER(score::Rank, const_name("bytes"))
     bool from_python(handle source, score::u8, cleanup_list *) noexcept {
-        if (!PyBytes_Check(source.ptr()) || std::size_t(PyBytes_GET_SIZE(source.ptr())) > score::Rank::MOST) return false;
+        if (!PyBytes_Check(source.ptr()) || std::size_t(PyBytes_GET_SIZE(source.ptr())) > score::Rank::MOST)
+            return false;
         value = score::Rank(reinterpret_cast<const score::u8 *>(PyBytes_AS_STRING(source.ptr())),
                             std::size_t(PyBytes_GET_SIZE(source.ptr())));
         return true;

@@ -1,5 +1,5 @@
-// A pair (test case, neg_limit) as Python has it: what queues hold, the record keeps and clients exchange. What its parts
-// mean is said in score_embed/engine/_core.pyi, why they are there in score_embed/explore/pair.py.
+// A pair (test case, neg_limit) as Python has it: what queues hold, the record keeps and clients exchange. What its
+// parts mean is said in score_embed/engine/_core.pyi, why they are there in score_embed/explore/pair.py.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,8 +33,8 @@ struct Pair {
     std::size_t shared_bytes() const;  // that its serialised form ends with, and those of other flips of its run, too
 };
 
-// The other side of condition `index` of the run with this input. Where the target cannot tell that it is, the run is for
-// its end only. `decisions`: the id of those before.
+// The other side of condition `index` of the run with this input. Where the target cannot tell that it is, the run is
+// for its end only. `decisions`: the id of those before.
 Pair other_side(const PairId &decisions, nanobind::bytes input, u32 index, const Condition &condition,
                 const Origin &origin);
 

@@ -1,13 +1,14 @@
 // The pairs that wait to be run, in the order of a strategy. Memory holds the first ones, the backlog all.
 //
-// The backlog is the campaign's record, which knows every waiting pair with its rank anyway. So to spill is to forget: all
-// pairs of a lane ranked above its `end` wait in the backlog only, and are fetched when memory has run out of better ones.
+// The backlog is the campaign's record, which knows every waiting pair with its rank anyway. So to spill is to forget:
+// all pairs of a lane ranked above its `end` wait in the backlog only, and are fetched when memory has run out of
+// better ones.
 //
-// A strategy may be made of several orders that take turns. Each then has a lane, a queue of its own: the pairs whose ranks
-// begin alike. Which lane is next the strategy says.
+// A strategy may be made of several orders that take turns. Each then has a lane, a queue of its own: the pairs whose
+// ranks begin alike. Which lane is next the strategy says.
 //
-// What was put off (a flip that was too hard before, the rest of a long path) waits behind all others, whatever the strategy
-// says: a byte before the strategy's rank.
+// What was put off (a flip that was too hard before, the rest of a long path) waits behind all others, whatever the
+// strategy says: a byte before the strategy's rank.
 #pragma once
 
 #include "orders.hpp"

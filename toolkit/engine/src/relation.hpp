@@ -33,8 +33,8 @@ using RelationPtr = std::shared_ptr<const Relation>;
 // A number for each row, the values of these columns as digits.
 std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns);
 
-// The rows that agree with all of the relations, which have a variable in common. TooLarge beyond `most` rows; may throw
-// GaveUp.
+// The rows that agree with all of the relations, which have a variable in common. TooLarge beyond `most` rows; may
+// throw GaveUp.
 RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most, Effort &effort);
 
 }  // namespace score

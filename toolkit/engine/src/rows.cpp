@@ -25,8 +25,8 @@ struct Step {
     std::array<std::size_t, 3> args;  // numbers of slots
 };
 
-// A condition as straight-line code over slots, each a block of values: first the columns (and constants) that it looks up,
-// then a slot for each node of both bytes.
+// A condition as straight-line code over slots, each a block of values: first the columns (and constants) that it looks
+// up, then a slot for each node of both bytes.
 class Plan {
   public:
     Plan(Id condition, int first, int second) : first_(first) {

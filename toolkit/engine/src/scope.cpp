@@ -12,8 +12,8 @@ void Scope::go_to(const Path &path, const std::vector<Pin> &pins, std::size_t in
     }
 }
 
-// How many conditions this path shares with the one that the scope is on. A condition is made once, behind the others of
-// its path: so those before a shared one are shared, too.
+// How many conditions this path shares with the one that the scope is on. A condition is made once, behind the others
+// of its path: so those before a shared one are shared, too.
 std::size_t Scope::in_common(const Path &path, std::size_t most) const {
     std::size_t high = std::min(conditions_.size(), most);
     if (high && conditions_[high - 1] == path[high - 1]) return high;

@@ -4,8 +4,8 @@
 // should, so it is asked for first; without a model it is asked again without pins. Pins are rare, so the second slicer
 // exists only from the first pin on.
 //
-// A flip that waits keeps its run's path. When its turn comes, the scope goes there from wherever it is: back to where the
-// two paths part, and forth from there.
+// A flip that waits keeps its run's path. When its turn comes, the scope goes there from wherever it is: back to where
+// the two paths part, and forth from there.
 #pragma once
 
 #include "path.hpp"
@@ -26,7 +26,8 @@ class Scope {
     const std::shared_ptr<Slicer> &strict() const { return strict_; }  // with the pins; null: there is none yet
 
   private:
-    struct Mark {  // the state before a condition: marks of the slicers (-1: there was none), and how many pins stand there
+    // the state before a condition: marks of the slicers (-1: there was none), and how many pins stand there
+    struct Mark {
         std::size_t loose;
         std::ptrdiff_t strict;
         std::size_t pins;

@@ -1,5 +1,5 @@
-// Local search: an input that satisfies a flip's target and its slice, from the run's own input, which satisfies all but
-// the target. It finds or gives up; that there is none it cannot say. The same question has the same answer.
+// Local search: an input that satisfies a flip's target and its slice, from the run's own input, which satisfies all
+// but the target. It finds or gives up; that there is none it cannot say. The same question has the same answer.
 #pragma once
 
 #include <vector>

@@ -76,9 +76,9 @@ Bytes Session::attempt(bool full) {
     std::pair<u64, u64> limits{request.max_branches, request.watchdog_ms};
     const Bytes *base = full || limits != limits_ || !held_ ? nullptr : &*held_;
     const Bytes &prefix = events_.whole();
-    Bytes run = encode(RunMessage{++number_, is_done_, request.data, base, request.predicted, request.condition_hash, prefix,
-                                  request.max_branches, request.watchdog_ms, chunk_, request.tell_from, request.bounded,
-                                  request.vectors});
+    Bytes run = encode(RunMessage{++number_, is_done_, request.data, base, request.predicted, request.condition_hash,
+                                  prefix, request.max_branches, request.watchdog_ms, chunk_, request.tell_from,
+                                  request.bounded, request.vectors});
     held_ = request.data, limits_ = limits, is_done_ = false, elided_ = prefix.size();
     return send(Type::RUN, run);
 }

@@ -1,9 +1,9 @@
 // The host's side of the link as a state machine: bytes in, bytes out, no I/O, no clock.
 //
 // One test at a time. Whatever is damaged on the way is asked for again: the END by AGAIN, missing pieces of events,
-// coverage and output by running the test again (runs are deterministic) with the prefix already held left out, the input
-// in full when the target lost what the difference was made against. Every attempt has its own number on the wire, so that
-// late answers are recognised. The number of attempts that bring nothing new is bounded.
+// coverage and output by running the test again (runs are deterministic) with the prefix already held left out, the
+// input in full when the target lost what the difference was made against. Every attempt has its own number on the
+// wire, so that late answers are recognised. The number of attempts that bring nothing new is bounded.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ namespace score {
 constexpr unsigned MAX_ATTEMPTS = 20;   // that bring nothing new
 constexpr unsigned MAX_REFUSALS = 200;  // of a frame of ours that arrives damaged; these are cheap
 
-// One test. `prefix`: event bytes that the host already holds and expects; they are not sent again. `tell_from`: say all at
-// once, for the test may be the target's end, and after so many event bytes also where it is; `bounded`: end it where the
-// input does; `vectors`: say of all conditions how they came out, and nothing else.
+// One test. `prefix`: event bytes that the host already holds and expects; they are not sent again. `tell_from`: say
+// all at once, for the test may be the target's end, and after so many event bytes also where it is; `bounded`: end it
+// where the input does; `vectors`: say of all conditions how they came out, and nothing else.
 struct Request {
     Bytes data;
     u64 predicted = 0, condition_hash = 0, max_branches = 0, watchdog_ms = 0;
@@ -45,7 +45,8 @@ class Session {
   public:
     explicit Session(const std::array<u8, 16> &build_id) : build_id_(build_id) {}
 
-    // Each returns bytes to send. Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until `result`.
+    // Each returns bytes to send. Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until
+    // `result`.
     Bytes hello();
     Bytes reset();  // the target is to start again from its beginning
     Bytes start(Request request);

@@ -53,7 +53,8 @@ bool Access::on_any(const Site &site, const Leaves &leaves, Id address, const Ob
         if (values) known += values_in(*values, object, size).size();
     Outcome outcomes[2] = {{-1, 1, truth(true), {}}, {-1, 1, Ref(), {}}};
     if (!values || known < values->size()) {
-        auto choice = std::make_shared<Choice>(Choice{Ref(address), objects[0].base, objects[0].content->size(), size, false, {}});
+        auto choice = std::make_shared<Choice>(
+            Choice{Ref(address), objects[0].base, objects[0].content->size(), size, false, {}});
         outcomes[0].formula = truth(false);
         for (const Object &object : objects) {
             Ref inside = inside_of(address, object.base, i128(object.content->size()), size).second;
@@ -128,7 +129,8 @@ void Access::store_any(const Site &site, const Leaves &leaves, const Leaves &sai
             }
             Ref byte = object.element(at, 1);
             for (u64 k = 0; k < size && k <= at && !is_whole; ++k) {
-                bool may_be = values ? std::binary_search(places.begin(), places.end(), here - k) : at - k + size <= end;
+                bool may_be =
+                    values ? std::binary_search(places.begin(), places.end(), here - k) : at - k + size <= end;
                 if (may_be) byte = ite(is_address(address, here - k), parts[k], byte);
             }
             after.emplace_back(here, std::move(byte));

@@ -1,9 +1,9 @@
 // The conditions of a path, cut down to the slice of a flip; with undo, so that it follows the trail.
 //
 // The slice is made of the conditions that share input bytes, transitively, with the one being flipped; the rest of the
-// path stays true because its bytes keep their values. Conditions on a single byte connect nothing: they are kept as one
-// set of values a byte. The others are kept in groups that share bytes, found by byte and merged as conditions come, never
-// computed anew.
+// path stays true because its bytes keep their values. Conditions on a single byte connect nothing: they are kept as
+// one set of values a byte. The others are kept in groups that share bytes, found by byte and merged as conditions
+// come, never computed anew.
 #pragma once
 
 #include <memory>

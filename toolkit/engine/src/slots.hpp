@@ -1,5 +1,5 @@
-// Values of formulas under an input that changes a little at a time, as local search changes it: what does not depend on a
-// changed byte is not computed again, and a change can be taken back.
+// Values of formulas under an input that changes a little at a time, as local search changes it: what does not depend
+// on a changed byte is not computed again, and a change can be taken back.
 #pragma once
 
 #include <vector>

@@ -224,8 +224,8 @@ void Steps::call(const Step &step) {
 
 void Steps::result(const Step &step) { put(*step.site, mirror_.slot(cursor_.depth + 1, 0)); }
 
-// Whether an argument of this call of opaque code is used as it is in this run, where it may have other values. Arguments
-// have the call's place.
+// Whether an argument of this call of opaque code is used as it is in this run, where it may have other values.
+// Arguments have the call's place.
 bool Steps::is_open(const Site &call) const {
     return std::any_of(decoded_.pins.begin(), decoded_.pins.end(), [&](const Pin &pin) {
         const Site *site = sites_(pin.site);

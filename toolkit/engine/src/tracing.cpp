@@ -263,7 +263,8 @@ class Reader {
 nb::dict contract() {
     nb::dict found;
     found["SiteKind"] = int(SiteKind::MARK), found["Place"] = int(Place::NONE), found["Op"] = int(Op::FLE);
-    found["ADDRESS"] = int(Op::ADDRESS), found["FADD"] = int(Op::FADD), found["Reserved"] = int(Reserved::OPAQUE_NUMBERS);
+    found["ADDRESS"] = int(Op::ADDRESS), found["FADD"] = int(Op::FADD),
+    found["Reserved"] = int(Reserved::OPAQUE_NUMBERS);
     found["UNTAINT"] = int(Reserved::UNTAINT), found["CONSTANT"] = SELECT_CONSTANT;
     found["HASH_START"] = nb::make_tuple(Lanes().a, Lanes().b);
     found["HASH_FACTORS"] = nb::make_tuple(HASH_FACTORS[0], HASH_FACTORS[1]);

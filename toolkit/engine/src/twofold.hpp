@@ -1,8 +1,8 @@
 // What is remembered while it is asked for: beyond a limit, what nobody asked for lately is forgotten.
 //
-// All maps of a room have two halves, the old and the young. What is added or asked for is young. When the young take half
-// of the room, the old are dropped and the young are the old. That is nearly the least recently used, without a list of
-// uses, and bounds memory as dropping everything would; but what neighbouring questions have in common stays.
+// All maps of a room have two halves, the old and the young. What is added or asked for is young. When the young take
+// half of the room, the old are dropped and the young are the old. That is nearly the least recently used, without a
+// list of uses, and bounds memory as dropping everything would; but what neighbouring questions have in common stays.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,8 @@ class Pacing:
 
 @dataclass(frozen=True)
 class DeskRun:
-    """The image runs on a board. `program`: instead of a port, a program whose standard input and output are the line."""
+    """The image runs on a board. `program`: instead of a port, a program whose standard input and output are the
+    line."""
 
     port: str = ""
     baud: int = 115200

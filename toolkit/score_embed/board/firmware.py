@@ -93,7 +93,8 @@ def _script(doc: yamlfile.Section) -> tuple[str | None, Path | None]:
     own = _beside(doc, "linker-script", name)
     if own.is_file():
         return None, own
-    if "/" not in name and any((port / name).is_file() for port in places.shipped("runtime").iterdir()):  # the port's, or what ports share
+    # the port's, or what ports share
+    if "/" not in name and any((port / name).is_file() for port in places.shipped("runtime").iterdir()):
         return name, None
     raise UsageError(f"there is no linker script {name!r}", doc.where("linker-script"), f"Looked for {own}.")
 

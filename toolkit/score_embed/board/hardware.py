@@ -26,7 +26,8 @@ class Region:
 
 @dataclass(frozen=True)
 class Uart:
-    """`kind`: whose driver of the runtime it needs; `irq`: the number of its receive interrupt; `baud`: bits a second."""
+    """`kind`: whose driver of the runtime it needs; `irq`: the number of its receive interrupt; `baud`: bits a
+    second."""
 
     kind: str
     at: int

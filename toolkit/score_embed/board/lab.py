@@ -2,8 +2,8 @@
 
 A profile says what a kind of board is; the lab file says which of them are on the desk, by names that survive a reboot.
 It is `score-embed-lab.yaml` in the working folder, else `score-embed/lab.yaml` in the user's configuration folder. What
-it says of a device comes before what the profile says, and after the command line. Devices are added to it without touching
-what is there: it is the user's, with comments and all.
+it says of a device comes before what the profile says, and after the command line. Devices are added to it without
+touching what is there: it is the user's, with comments and all.
 """
 
 from __future__ import annotations

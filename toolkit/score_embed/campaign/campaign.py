@@ -38,7 +38,8 @@ from score_embed.witness import witness
 
 
 def run(settings: config.Settings, record: Store | None = None, built: Built | None = None) -> Result:
-    """Start a campaign, or go on with that of `record`, until it ends or is told to. `built`: the program of a new one."""
+    """Start a campaign, or go on with that of `record`, until it ends or is told to. `built`: the program of a new
+    one."""
     with ExitStack() as stack:
         if record is not None:
             opened = opening.go_on(record, settings, stack)
@@ -81,7 +82,9 @@ def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     inputs, difference = first_test.find(worker, opened.settings, opened.image, work)
     ledger = opening.begin_books(opened, difference)
     vectors = _vectors(opened)
-    search = Search(worker.explorer, _queue(opened, worker, vectors), inputs, first_test.seeds(opened.settings), work.begin)
+    search = Search(
+        worker.explorer, _queue(opened, worker, vectors), inputs, first_test.seeds(opened.settings), work.begin
+    )
     ranks, firsts = zip(*search.waiting_in_memory(), strict=True)
     opened.record.waiting.add(firsts, ranks)
     return _Begun(ledger, search, vectors, _own_pairs(opened, inputs))

@@ -1,8 +1,8 @@
 """Coverage criteria while a campaign runs: the vectors of MC/DC, and what `--goal` asks for.
 
-For MC/DC each test that took a path runs once more, and says how every condition came out. The second run is in the same
-image, with the same input, and must take the same path. So also conditions are known of which nothing is symbolic, and a board
-needs no second image.
+For MC/DC each test that took a path runs once more, and says how every condition came out. The second run is in the
+same image, with the same input, and must take the same path. So also conditions are known of which nothing is symbolic,
+and a board needs no second image.
 
 With a goal the campaign ends when nothing of it is missing. Whether the rest is impossible, only its end tells.
 """
@@ -49,7 +49,8 @@ class VectorBooks:
         return self._book.all()
 
     def enter(self, number: int, taken: Taken | None, own: bool) -> list[tuple[int, str]]:
-        """Put it into the books, for test `number`; returns the vectors that are new. `own`: it was the user's before."""
+        """Put it into the books, for test `number`; returns the vectors that are new. `own`: it was the user's
+        before."""
         if taken is None:
             self._book.skip()
             return []
@@ -107,8 +108,8 @@ class VectorRuns:
             self._answers.clear()
 
     def may_show(self, pair: Pair, conditions: Sequence[PathCondition]) -> bool:
-        """Whether a flip of the path with these conditions may lead to a vector that shows something new: for all that is
-        known of it, which is how the symbolic conditions of its decision before it came out."""
+        """Whether a flip of the path with these conditions may lead to a vector that shows something new: for all that
+        is known of it, which is how the symbolic conditions of its decision before it came out."""
         index = pair.depth - 1
         if not 0 <= index < len(conditions) or conditions[index].site not in self._members:
             return False
@@ -133,8 +134,8 @@ class VectorRuns:
 
 
 class VectorReports:
-    """What a client of a fleet tells of vectors: all that a test took if some of it is new here, else that it took nothing
-    new."""
+    """What a client of a fleet tells of vectors: all that a test took if some of it is new here, else that it took
+    nothing new."""
 
     def __init__(self, runs: VectorRuns) -> None:
         self._runs = runs

@@ -49,14 +49,16 @@ class Entry(Struct, frozen=True):
     unchecked: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # accesses through pointers of which nobody knows the bounds
     retried: bool = False  # an earlier target died under it
     lost: LostTest | None = None  # it is to be repeated
-    depends: tuple[str, ...] | None = None  # of a bug that is new to whoever ran it: the inputs that its path depends on
+    # of a bug that is new to whoever ran it: the inputs that its path depends on
+    depends: tuple[str, ...] | None = None
     small: Small | None = None  # the same bug with a simpler input
-    taken: Taken | None = None  # of a path in a fleet: what it took of decisions, if vectors are recorded and it is known
+    # of a path in a fleet: what it took of decisions, if vectors are recorded and it is known
+    taken: Taken | None = None
 
 
 class Counted(Struct, frozen=True):
-    """What a worker has counted since it was last asked; `memory` is as it is now. `refused`: calls that confinement has
-    refused: what, file, line, how often."""
+    """What a worker has counted since it was last asked; `memory` is as it is now. `refused`: calls that confinement
+    has refused: what, file, line, how often."""
 
     tally: TallyRows
     link: LinkCounters
@@ -86,8 +88,8 @@ class Describer:
         return LostTest(pair.id, pair.to_bytes(), data, why, at.file if at else "", at.line if at else 0)
 
     def refused(self, calls: Mapping[Refused, int]) -> tuple[tuple[str, str, int, int], ...]:
-        """Calls with the user's line that led to them, as far as that is seen: the innermost word of the stack that may be a
-        return address into the user's code."""
+        """Calls with the user's line that led to them, as far as that is seen: the innermost word of the stack that may
+        be a return address into the user's code."""
         counts: Counter[tuple[str, str, int]] = Counter()
         for (call, words), count in calls.items():
             file, line = next(filter(None, (self._lines.find(word - 1) for word in words)), ("", 0))

@@ -80,8 +80,8 @@ def without_bugs(found: Mapping[str, Any]) -> int:
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before nothing to explore, that before a
-    goal that is open."""
+    """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before nothing to explore,
+    that before a goal that is open."""
     order = (INTERRUPTED, BUGS, LOST, NothingToExplore.exit_code, OPEN)
     return next((code for code in order if any(result.exit_code == code for result in results)), 0)
 

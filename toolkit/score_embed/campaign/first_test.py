@@ -1,8 +1,8 @@
 """The first test of a campaign: its bytes, and the proof that the program is deterministic.
 
-Bytes that nobody chose come from the campaign's seed (`explore/prf.py`), as many as the program asks for. Those of arguments are
-digits: a program that reads numbers would see none in other bytes, and each digit would have to be found by a test of its own
-before the number itself is symbolic.
+Bytes that nobody chose come from the campaign's seed (`explore/prf.py`), as many as the program asks for. Those of
+arguments are digits: a program that reads numbers would see none in other bytes, and each digit would have to be found
+by a test of its own before the number itself is symbolic.
 
 A first test written by hand names its inputs; where their bytes lie only a run can tell, and another value may let the
 program ask for other inputs, so the layout is found by running until it stays. Then the first test runs three times:

@@ -128,7 +128,8 @@ def beside_target(board: Board) -> AbstractContextManager[None]:
 
 
 def start_target(board: Board, elf: Path, build_id: bytes, confined: bool = True) -> Target:
-    """Only the module of the target that is started is imported. `confined`: it may do to this machine only what it must."""
+    """Only the module of the target that is started is imported. `confined`: it may do to this machine only what it
+    must."""
     if isinstance(board.run, QemuRun):
         from score_embed.device.qemu import QemuTarget
 

@@ -1,10 +1,10 @@
 """A test whose target died: is that what the program does, or did something else end it?
 
-The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this time
-says all at once: each event and each branch that is covered. If that one lives, somebody else has ended the first: the test
-ended as the second run says. If it dies, too, further runs decide: two whole accounts of the same end after the same events
-are a verdict like any other, and the path is known as far as the target lived. What ends in another way each time is LOST.
-SIGKILL is what the OOM killer and people use, so it takes four accounts.
+The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this
+time says all at once: each event and each branch that is covered. If that one lives, somebody else has ended the first:
+the test ended as the second run says. If it dies, too, further runs decide: two whole accounts of the same end after
+the same events are a verdict like any other, and the path is known as far as the target lived. What ends in another way
+each time is LOST. SIGKILL is what the OOM killer and people use, so it takes four accounts.
 
 The first run is no witness of its end. Its last events were still in the target, so an end from outside, at whatever
 moment, would look like any other that came later.
@@ -43,7 +43,8 @@ class Judge:
         return self._trail.sound(finished.events, test.input) == len(finished.events)
 
     def judge(self, test: Run, first: Finished) -> Finished:
-        """How a test ends whose `first` run is doubtful. It is told from the beginning, and compared with no prediction.
+        """How a test ends whose `first` run is doubtful. It is told from the beginning, and compared with no
+        prediction.
 
         Raises TargetError if the target cannot be started again.
         """

@@ -205,8 +205,8 @@ class Ledger:
         return self.bugs.add(bug)
 
     def _guess(self, entry: Entry) -> str:
-        """What is guessed of the size of the object that a test left. Its code is where an input of that object begins, and one
-        more."""
+        """What is guessed of the size of the object that a test left. Its code is where an input of that object begins,
+        and one more."""
         if entry.verdict is not Verdict.OUT_OF_BOUNDS:
             return ""
         name = next((item.name for item in entry.objects if item.offset == entry.code - 1), "")

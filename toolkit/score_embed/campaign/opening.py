@@ -303,8 +303,8 @@ def _note_baseline(record: Store, settings: config.Settings) -> None:
 
 
 def note_confinement(record: Store, board: Board, outside: Sequence[str], confined: bool) -> None:
-    """What this session's targets may not do; of several sessions, what holds for all, and what lay beyond any. `outside`: what
-    the program has from elsewhere."""
+    """What this session's targets may not do; of several sessions, what holds for all, and what lay beyond any.
+    `outside`: what the program has from elsewhere."""
     if isinstance(board.run, DeskRun) and not board.run.program:
         return  # nothing is started here
     now, before = layers(confined), record.get(CONFINED)

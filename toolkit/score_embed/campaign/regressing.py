@@ -3,8 +3,8 @@
 `replay` runs the campaign's own image and asks whether a test reproduces. Here the sources are built anew, so paths,
 lines and the input's layout may differ, and only what a user sees is compared: how the test ends, with which value, and
 the first line that it prints. Nothing of the campaign's folder is executed; its inputs are data. A test that ended in a
-bug passes when the program comes to an end by itself, and when the bug is one that is known: the user has said something
-of it, or the baseline has it.
+bug passes when the program comes to an end by itself, and when the bug is one that is known: the user has said
+something of it, or the baseline has it.
 """
 
 from __future__ import annotations

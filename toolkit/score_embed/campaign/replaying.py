@@ -58,7 +58,9 @@ def witness_again(folder: Path, number: int, confined: bool = True) -> str | Non
         answer = process.take(PATIENCE)
     except Died as error:
         hint = "It is made with the campaign: start a new one."
-        raise TargetError(f"the program of the second witness does not run: {error}", str(folder / PROGRAM), hint) from None
+        raise TargetError(
+            f"the program of the second witness does not run: {error}", str(folder / PROGRAM), hint
+        ) from None
     finally:
         process.close()
     return "" if answer is None else answer.text

@@ -1,8 +1,8 @@
 """A simpler input for a bug, found by runs on the target that the bug was found on.
 
-A hang takes as long as its budget of branches, so it is tried with a small part of that; only the input that is left in the
-end gets the whole. Where the budget runs out in a loop depends on the number of branches before it. So the place of a hang
-is each line where that loop stands when the budget is a little smaller.
+A hang takes as long as its budget of branches, so it is tried with a small part of that; only the input that is left in
+the end gets the whole. Where the budget runs out in a loop depends on the number of branches before it. So the place of
+a hang is each line where that loop stands when the budget is a little smaller.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Simplifier:
         self._runner, self._describer = runner, describer
 
     def of(self, run: Run, finished: Finished, objects: Sequence[Named], depends: tuple[str, ...] | None) -> Simpler:
-        """What is simpler than the input of a bug, if that can be found, and on what of it the bug depends: no null that might
-        as well be none. Raises TargetError."""
+        """What is simpler than the input of a bug, if that can be found, and on what of it the bug depends: no null
+        that might as well be none. Raises TargetError."""
         data = run.input[: finished.input_used]
         hangs = finished.verdict is Verdict.HANG
         budget = min(run.max_branches, max(_LEAST, run.max_branches // _PART)) if hangs else run.max_branches

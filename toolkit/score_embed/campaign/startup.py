@@ -1,5 +1,5 @@
-"""A target that does not report READY, in the user's words: in which function of the program start-up hangs, at which line, and
-what to do. Before the first test nothing has probes' events to tell of, so the program counter has to do."""
+"""A target that does not report READY, in the user's words: in which function of the program start-up hangs, at which
+line, and what to do. Before the first test nothing has probes' events to tell of, so the program counter has to do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _ON_A_BOARD = "If the link is right, {init} may not return, or change the clock:
 
 
 def explained(error: NoReady, board: Board, elf: Path) -> TargetError:
-    """The error with the place, if the instance was seen in the program; else as it is, with what else may be the cause."""
+    """The error with the place, if the instance was seen in the program; else as it is, with what else may be the
+    cause."""
     init = board.firmware.init or ("SystemInit" if board.firmware.vectors else "")
     calls = bool(init) and init != NO_INIT
     if not error.seen:
@@ -46,7 +47,8 @@ def explained(error: NoReady, board: Board, elf: Path) -> TargetError:
         names = sorted({code.function(seen.pc) for seen in error.seen} - {""})
         where = [f"It was seen in {', '.join(names[:_MOST])}, which is not the program's."] if names else []
         return TargetError(error.what, error.where, "\n".join([error.hint, *where]))
-    # The function that start-up calls, if that is on the stack: where it waits says more than what it asks over and over.
+    # The function that start-up calls, if that is on the stack: where it waits says more than what it asks over and
+    # over.
     (function, at), _ = Counter(first).most_common(1)[0]
     rest = {name: place for chain in reversed(chains) for name, place in chain if name != function}
     others = ", ".join(f"{name} ({place})" for name, place in list(rest.items())[:_MOST])

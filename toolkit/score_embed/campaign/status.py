@@ -59,8 +59,8 @@ class _Line:
 
 
 class Steps(_Line):
-    """`with Steps("max3 on native") as steps: steps("parsing max3.c")`: what is done before the first test. May be called by
-    several threads; without a terminal only a step that begins when the last one shown is old is shown."""
+    """`with Steps("max3 on native") as steps: steps("parsing max3.c")`: what is done before the first test. May be
+    called by several threads; without a terminal only a step that begins when the last one shown is old is shown."""
 
     def __call__(self, step: str) -> None:
         if self._live is not None or self.due:

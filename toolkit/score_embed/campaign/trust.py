@@ -1,4 +1,5 @@
-"""Whose campaign is this? To go on with one, or to run its tests again, is to execute its image and its board's commands.
+"""Whose campaign is this? To go on with one, or to run its tests again, is to execute its image and its board's
+commands.
 
 When a campaign begins, the digests of all that will be executed go into its record: of the image, of the second
 witness's program, of the board's profile, of the toolkit and of the settings. They are signed with a secret of the

@@ -36,7 +36,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--board", metavar="NAME|FILE", help="the board here, if it is not called as at the server")
     sub.add_argument("--run", choices=config.RUNS, help="how to run the board's image")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
-    sub.add_argument("--image", metavar="FILE", type=words.path, help="the image that the board holds, if it keeps that one")
+    sub.add_argument(
+        "--image", metavar="FILE", type=words.path, help="the image that the board holds, if it keeps that one"
+    )
     sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
     sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)
     sub.add_argument("--incarnation", type=int, help=argparse.SUPPRESS)

@@ -28,7 +28,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--corpus", type=words.path, metavar="FOLDER|FILE.tar", help="write raw inputs, one file each")
     sub.add_argument("--unity", type=words.path, metavar="FILE", help="write a C file of regression tests for Unity")
     sub.add_argument("--csv", type=words.path, metavar="FILE", help="write a table of the tests, a row each")
-    sub.add_argument("--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]")
+    sub.add_argument(
+        "--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]"
+    )
     sub.add_argument(
         "--tests",
         choices=CHOICES,

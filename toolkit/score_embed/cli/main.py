@@ -1,4 +1,5 @@
-"""Entry of the command `score-embed`: Ctrl-C ends it with one word and exit code 130, from its first moment to its last.
+"""Entry of the command `score-embed`: Ctrl-C ends it with one word and exit code 130, from its first moment to its
+last.
 
 Until the command begins (its modules are imported, its words are read) nothing has been made: the process just ends.
 From then on Ctrl-C is an exception, so that what was made is taken away. Where Python has to swallow an exception (a

@@ -15,7 +15,8 @@ from score_embed.errors import printable
 
 
 class Printer(Console):
-    """A console that leaves it to the command what a reader that left means: rich would end with 1, which says `bugs`."""
+    """A console that leaves it to the command what a reader that left means: rich would end with 1, which says
+    `bugs`."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

@@ -1,7 +1,7 @@
 """The pages that commands leave in the folders of campaigns when they end.
 
-A page is no part of what was found: whatever keeps it from being written is a warning. The libraries of pages are imported
-here and not above, since they take as long as a small campaign.
+A page is no part of what was found: whatever keeps it from being written is a warning. The libraries of pages are
+imported here and not above, since they take as long as a small campaign.
 """
 
 from __future__ import annotations
@@ -55,4 +55,6 @@ def _tried(folder: Path, leave: Callable[[], None]) -> None:
         leave()
     except Exception as error:  # whatever it is
         what = error.what if isinstance(error, ScoreError) else f"{type(error).__name__}: {error}"
-        print(f"{printable(str(folder))}: warning: there is no page of this campaign: {printable(what)}", file=sys.stderr)
+        print(
+            f"{printable(str(folder))}: warning: there is no page of this campaign: {printable(what)}", file=sys.stderr
+        )

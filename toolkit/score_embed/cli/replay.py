@@ -34,7 +34,9 @@ def execute(values: argparse.Namespace) -> int:
     results = replaying.replay_tests(values.folder, wanted, values.port, trusted=values.trust, confined=confined)
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
-    for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
+    for result in (
+        results if wanted is not None else [result for result in results if not result.same or result.was_lost]
+    ):
         inputs = text.inputs(result.row.inputs, result.arrays)
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"

@@ -75,8 +75,8 @@ def execute(values: argparse.Namespace) -> int:
 
 
 def _explored(folders: Sequence[Path]) -> list[Path]:
-    """`DIR/*` names other things, too: what `unit` writes beside campaigns, and programs that could not begin. All of them, if
-    there is nothing else, so that the first one says what is wrong."""
+    """`DIR/*` names other things, too: what `unit` writes beside campaigns, and programs that could not begin. All of
+    them, if there is nothing else, so that the first one says what is wrong."""
     told = []
     for folder in folders:
         if folder.is_file():

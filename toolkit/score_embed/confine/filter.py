@@ -36,13 +36,13 @@ _SIGKILL = 9
 _PDEATHSIG = 1
 _ASK_PERSONALITY = 0xFFFFFFFF
 # Whom to signal when a descriptor is ready, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX. Whose turn a file is, which stops
-# others who ask (a campaign's own record is kept so): F_SETLK, F_SETLKW, both once more with 64 bits and of descriptors,
-# F_SETLEASE.
+# others who ask (a campaign's own record is kept so): F_SETLK, F_SETLKW, both once more with 64 bits and of
+# descriptors, F_SETLEASE.
 _OWNERS = (8, 10, 15)
 _LOCKS = (6, 7, 13, 14, 37, 38, 1024)
-# To ask a terminal or a file how it is, and whether to wait: TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO,
-# TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE, TCGETS2, FIGETBSZ, FS_IOC_GETFLAGS (and in 32 bits), FS_IOC_FSGETXATTR. Others act:
-# a file's flags, a subvolume, a copy of a file's blocks are changed by whoever may read.
+# To ask a terminal or a file how it is, and whether to wait: TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD,
+# FIONBIO, TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE, TCGETS2, FIGETBSZ, FS_IOC_GETFLAGS (and in 32 bits),
+# FS_IOC_FSGETXATTR. Others act: a file's flags, a subvolume, a copy of a file's blocks are changed by whoever may read.
 _ASKS = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5429, 0x5450, 0x5451, 0x5460, 0x802C542A)
 _ASKS_FILES = (0x2, 0x80086601, 0x80046601, 0x801C581F)
 
@@ -82,7 +82,8 @@ class Filter:
         self._refusals = [at for at, step in enumerate(steps) if step.code == _RETURN and step.value in refused]
 
     def of(self, pid: int, asks: bool = False) -> bytes:
-        """For the process of that number, as the kernel wants it. `asks`: it says what it refuses (`confine/notice.py`)."""
+        """For the process of that number, as the kernel wants it. `asks`: it says what it refuses
+        (`confine/notice.py`)."""
         for place in self._of_pid:
             struct.pack_into("<I", self._bytes, _INSTRUCTION.size * place + 4, pid)
         if not asks:
@@ -161,8 +162,8 @@ def _judged(rights: Rights) -> Iterable[tuple[str, _Rule]]:
 
 
 def _looked_up(errors: dict[int, int]) -> _Rule:
-    """The calls that are refused, in order and in packs: most are passed by at a step a pack. (The kernel tries all numbers
-    when a filter is installed, so a long list costs time at each start.)"""
+    """The calls that are refused, in order and in packs: most are passed by at a step a pack. (The kernel tries all
+    numbers when a filter is installed, so a long list costs time at each start.)"""
     rules: _Rule = []
     numbers = sorted(errors)
     for first in range(0, len(numbers), _PACK):

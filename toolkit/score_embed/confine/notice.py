@@ -1,11 +1,11 @@
-"""What a confined target was refused, as the kernel tells while it happens: by whatever pointer, library or assembly it was
-called, no name has to be known.
+"""What a confined target was refused, as the kernel tells while it happens: by whatever pointer, library or assembly it
+was called, no name has to be known.
 
-A refused call of a native target does not return at once. The kernel asks (seccomp's notifications, Linux 5.0): the host
-notes what was called and from where, and answers with the error number that the call fails with. Calls that are allowed
-are not asked about, so a program without refused ones is as quick as before. Nothing depends on the target: it can
-neither answer nor keep the question back. When the host closes its end, calls that would have been asked about fail with
-ENOSYS.
+A refused call of a native target does not return at once. The kernel asks (seccomp's notifications, Linux 5.0): the
+host notes what was called and from where, and answers with the error number that the call fails with. Calls that are
+allowed are not asked about, so a program without refused ones is as quick as before. Nothing depends on the target: it
+can neither answer nor keep the question back. When the host closes its end, calls that would have been asked about fail
+with ENOSYS.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Notice:
 
     def __init__(self, fd: int, pid: int) -> None:
         self.fd, self._pid = fd, pid
-        self._names = {(calls.audit, number): name for calls in of_this_machine() for name, number in calls.numbers.items()}
+        self._names = {
+            (calls.audit, number): name for calls in of_this_machine() for name, number in calls.numbers.items()
+        }
         self._seen: Counter[str] = Counter()
         self._refused: Counter[Refusal] = Counter()
 

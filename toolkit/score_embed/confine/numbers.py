@@ -188,8 +188,8 @@ openat2 437 437 437 437
 
 @dataclass(frozen=True)
 class Calls:
-    """One way of calling the kernel. `audit`: its name for it; `most`: the highest number that this table has seen: what
-    comes later is unknown, and is refused as if the kernel did not have it."""
+    """One way of calling the kernel. `audit`: its name for it; `most`: the highest number that this table has seen:
+    what comes later is unknown, and is refused as if the kernel did not have it."""
 
     audit: int
     most: int

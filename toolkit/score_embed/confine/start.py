@@ -84,8 +84,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """The program `words[0]` (a path) in a session of its own, ended by SIGKILL when this process ends. `rights`: None
     leaves it unconfined. `environment`: None is ours. `same_addresses`: nothing of it lies at random addresses.
-    `everywhere`: on any processor, not only on its host's own. `notices`: is given what tells which calls are refused (None:
-    that cannot be had here), and has to see that it is served.
+    `everywhere`: on any processor, not only on its host's own. `notices`: is given what tells which calls are refused
+    (None: that cannot be had here), and has to see that it is served.
 
     Raises UsageError if it cannot be confined here, OSError if it cannot be started.
     """
@@ -236,8 +236,8 @@ def _give_up_capabilities() -> None:
 
 
 def _asking(steps: bytes) -> int:
-    """Where it is asked about what this filter refuses, closed when the program starts; -1 if the kernel cannot do that, or
-    somebody else is asked already."""
+    """Where it is asked about what this filter refuses, closed when the program starts; -1 if the kernel cannot do
+    that, or somebody else is asked already."""
     program = _program(steps)
     return int(_libc.syscall(layers.seccomp_number(), _SET_FILTER, _NEW_LISTENER, ctypes.byref(program)))
 

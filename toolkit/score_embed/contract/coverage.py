@@ -1,17 +1,17 @@
 """What coverage is told of, beside the directions of branches: decisions, and stretches of statements.
 
-*Decisions* are what `if`, loops, `?:` and the operators `&&` and `||` decide: a tree of `&&`, `||` and `!` over conditions, which
-stand in it in the order in which C evaluates them. Only decisions of several conditions are listed: of one with a single
-condition the two directions of its branch say all. A way through a decision is a *vector*: a text with a letter for each
-condition: T, F, or `-` where it was not evaluated. Generated code has decisions of thousands of conditions, so nothing here
-calls itself: who wants to know something of a tree goes through its nodes, of which operands come before what they are
-operands of, forth or back.
+*Decisions* are what `if`, loops, `?:` and the operators `&&` and `||` decide: a tree of `&&`, `||` and `!` over
+conditions, which stand in it in the order in which C evaluates them. Only decisions of several conditions are listed:
+of one with a single condition the two directions of its branch say all. A way through a decision is a *vector*: a text
+with a letter for each condition: T, F, or `-` where it was not evaluated. Generated code has decisions of thousands of
+conditions, so nothing here calls itself: who wants to know something of a tree goes through its nodes, of which
+operands come before what they are operands of, forth or back.
 
-A *stretch* is a run of statements that nothing enters or leaves in its midst. Which of them ran is told by coverage indices:
-those of branch directions, and of marks where these do not tell. Some index of `begun` is covered exactly if a test has come
-to its beginning; then its first `sure` statements have begun, as nothing before them can end a test. Some index of `ended` is
-covered only if a test has come to its end; then all of them have. A test that ends between the two (by a fault, say) leaves
-the rest uncertain.
+A *stretch* is a run of statements that nothing enters or leaves in its midst. Which of them ran is told by coverage
+indices: those of branch directions, and of marks where these do not tell. Some index of `begun` is covered exactly if a
+test has come to its beginning; then its first `sure` statements have begun, as nothing before them can end a test. Some
+index of `ended` is covered only if a test has come to its end; then all of them have. A test that ends between the two
+(by a fault, say) leaves the rest uncertain.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TRUE, FALSE, SKIPPED = "T", "F", "-"  # of a vector
 
 
 class Node(NamedTuple):
-    """Of a tree. `op`: "" of a condition, whose number is `first`. `left`, `right`: its operands, as numbers of nodes (-1:
-    none); `first`: the condition that is evaluated first in it."""
+    """Of a tree. `op`: "" of a condition, whose number is `first`. `left`, `right`: its operands, as numbers of nodes
+    (-1: none); `first`: the condition that is evaluated first in it."""
 
     op: str
     left: int
@@ -108,8 +108,8 @@ def decision(file: str, line: int, function: str, postfix: Sequence[Any], condit
 
 
 class Stretch(NamedTuple):
-    """`lines`: of its statements, in the order in which they run, each with its file. `beside`: interrupts may come to it,
-    too, which no index tells."""
+    """`lines`: of its statements, in the order in which they run, each with its file. `beside`: interrupts may come to
+    it, too, which no index tells."""
 
     function: str
     lines: tuple[tuple[str, int], ...]
@@ -130,8 +130,8 @@ class Stretch(NamedTuple):
 
 
 def stretch(function: str, files: Sequence[str], row: Sequence[Any]) -> Stretch:
-    """One as the section `.sc_meta` has it: its statements as pairs of file and line, `sure`, `begun`, `ended`, `beside`.
-    Raises ValueError, TypeError or IndexError if it is none."""
+    """One as the section `.sc_meta` has it: its statements as pairs of file and line, `sure`, `begun`, `ended`,
+    `beside`. Raises ValueError, TypeError or IndexError if it is none."""
     places, sure, begun, ended, beside = row
     lines = tuple((files[file], int(line)) for file, line in places)
     if not 0 <= sure <= len(lines):

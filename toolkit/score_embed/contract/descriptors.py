@@ -1,8 +1,8 @@
 """What probes and the runtime agree on: the numbers in a function's descriptors, and the runtime's own events.
 
-A descriptor is what a probe finds in ROM about its site (docs/design/probes.md). The front-end writes it, the runtime reads
-it, and some of what the runtime says of it the host reads: so each number stands here, and `contract/header.py` writes
-it for C.
+A descriptor is what a probe finds in ROM about its site (docs/design/probes.md). The front-end writes it, the runtime
+reads it, and some of what the runtime says of it the host reads: so each number stands here, and `contract/header.py`
+writes it for C.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The function of `--entry`, as a test without score-embed has to call it: the harness says it, the image keeps it, reports use it."""
+"""The function of `--entry`, as a test without score-embed has to call it: the harness says it, the image keeps it,
+reports use it."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 
 @dataclass(frozen=True)
 class Told:
-    """What a user says of the function: conditions of its arguments, in C; globals that are inputs; a file of hints; whether every
-    pointer may be null."""
+    """What a user says of the function: conditions of its arguments, in C; globals that are inputs; a file of hints;
+    whether every pointer may be null."""
 
     assume: tuple[str, ...] = ()
     globals: tuple[str, ...] = ()
@@ -34,8 +35,8 @@ class Argument(Struct, frozen=True):
 
 
 class Array(Struct, frozen=True):
-    """An input that is an array, for those who show it. `count`: the input that says how many elements it has, "" if it always
-    has all; `unit`: bytes of an element, 0 if the elements are inputs of their own (`name[0]…`)."""
+    """An input that is an array, for those who show it. `count`: the input that says how many elements it has, "" if it
+    always has all; `unit`: bytes of an element, 0 if the elements are inputs of their own (`name[0]…`)."""
 
     name: str
     count: str
@@ -44,14 +45,16 @@ class Array(Struct, frozen=True):
 
 
 class Guess(Struct, frozen=True):
-    """An object that a pointer leads to, of a size that nobody has said: `pointer` as it is called, and the bound in words."""
+    """An object that a pointer leads to, of a size that nobody has said: `pointer` as it is called, and the bound in
+    words."""
 
     pointer: str
     bound: str
 
 
 class Entry(Struct, frozen=True):
-    """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make them."""
+    """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make
+    them."""
 
     name: str
     file: str

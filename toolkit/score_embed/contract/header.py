@@ -50,7 +50,10 @@ def _enumerations() -> list[tuple[str, Iterable[tuple[str, int]]]]:
         ("ARGUMENT", descriptors.Unsized),
     ]
     verdicts = [(verdict.name, number) for number, verdict in enumerate(wire.VERDICTS)]
-    return [*((prefix, [(each.name or "", each.value) for each in kind]) for prefix, kind in kinds), ("VERDICT", verdicts)]
+    return [
+        *((prefix, [(each.name or "", each.value) for each in kind]) for prefix, kind in kinds),
+        ("VERDICT", verdicts),
+    ]
 
 
 def header() -> str:

@@ -7,8 +7,8 @@
       find(n->next == NULL): init sets it         it cannot be, for this never holds when `find` is called
       3f2a9c01: the linker script puts it there   it cannot be, and no condition of arguments says why
 
-Both kinds of bugs are listed apart and fail nothing. A condition becomes a precondition of its function's harness, so the
-exploration itself no longer goes there.
+Both kinds of bugs are listed apart and fail nothing. A condition becomes a precondition of its function's harness, so
+the exploration itself no longer goes there.
 """
 
 from __future__ import annotations

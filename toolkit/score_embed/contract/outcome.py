@@ -35,10 +35,12 @@ class Verdict(StrEnum):
     INVALID_FREE = "invalid-free"  # of what malloc did not give
     HEAP_CORRUPTION = "heap-corruption"  # something wrote beyond a block; noticed later
     RESET = "reset"  # the processor started again from its beginning
-    LOCK_UP = "lock-up"  # a fault that no handler can take, or nothing moves and no interrupt comes: not even the watch-dog's
+    # a fault that no handler can take, or nothing moves and no interrupt comes: not even the watch-dog's
+    LOCK_UP = "lock-up"
     SIGNAL = "signal"  # one that nobody handles killed or stopped the process; the code is its number
     CORRUPTED = "corrupted"  # what the target said makes no sense: the program overwrote the probe runtime
-    DEVICE_WAIT = "device-wait"  # as a hang or the watch-dog, in a loop that reads what is no memory: a device nobody models
+    # as a hang or the watch-dog, in a loop that reads what is no memory: a device nobody models
+    DEVICE_WAIT = "device-wait"
     LOST = "lost"  # targets died under the test, each in another way
 
     @property
@@ -55,9 +57,9 @@ class Run(NamedTuple):
     """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions.
 
     `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
-    `tell_from`: the target says all at once, for the test may be its end, and after so many event bytes also where it is.
-    `bounded`: the test ends, as a hang, where it asks for more input than this; `vectors`: its events are those of all
-    conditions, and of nothing else.
+    `tell_from`: the target says all at once, for the test may be its end, and after so many event bytes also where it
+    is. `bounded`: the test ends, as a hang, where it asks for more input than this; `vectors`: its events are those of
+    all conditions, and of nothing else.
     """
 
     number: int
@@ -72,7 +74,8 @@ class Run(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """What came back of one test. `events` is empty if the run was mispredicted, or asked for more input than it had."""
+    """What came back of one test. `events` is empty if the run was mispredicted, or asked for more input than it
+    had."""
 
     verdict: Verdict
     code: int  # exit status, signal or fault status

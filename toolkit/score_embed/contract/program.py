@@ -76,8 +76,9 @@ NO_STUBS = StubsWanted()
 
 @dataclass(frozen=True)
 class Complete:
-    """The program with the `main` that it is given. `losses`: what no test of it can follow; `within`: the bounds of that
-    main's objects and of stubs, in words; `entry`: the function that it calls and its arguments; `stubs`: their C."""
+    """The program with the `main` that it is given. `losses`: what no test of it can follow; `within`: the bounds of
+    that main's objects and of stubs, in words; `entry`: the function that it calls and its arguments; `stubs`: their
+    C."""
 
     sources: tuple[Source, ...]
     losses: tuple[Note, ...] = ()

@@ -145,7 +145,8 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One postfix step: `bits` is the result's width (the operands' for comparisons), `value` a constant or leaf index."""
+    """One postfix step: `bits` is the result's width (the operands' for comparisons), `value` a constant or leaf
+    index."""
 
     op: Op
     bits: int
@@ -180,7 +181,9 @@ class Site:
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k; mark: its own
     flags: int = 0  # cond: CondFlag; opaque: OpaqueFlag; symbolic: InputFlag; select: SelectFlag
-    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; constant: its value; select, store: bytes of the object, 0 = not known; bounds: of the access
+    # symbolic: bytes; enter: number of scalar parameters; constant: its value; select, store: bytes of the object, 0 =
+    # not known; bounds: of the access
+    size: int = 0
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
     is_assumption: bool = field(init=False)
 
@@ -272,8 +275,8 @@ class _Words:
 
 
 def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[Any], list[tuple[int, Stretch]]]:
-    """The places of sites; the decisions: file, line, function, tree, conditions; and stretches, each with the `enter` site
-    of its function."""
+    """The places of sites; the decisions: file, line, function, tree, conditions; and stretches, each with the `enter`
+    site of its function."""
     places: dict[int, tuple[str, int, str, str]] = {}
     decisions: list[Any] = []
     stretches: list[tuple[int, Stretch]] = []
@@ -301,7 +304,9 @@ def _is_there(row: Any, sites: Mapping[int, Site]) -> bool:
 
 def _parse_decision(row: Any, sites: Mapping[int, Site]) -> Decision:
     file, line, function, tree, conditions = row
-    return decision(file, line, function, tree, [_parse_condition(at, text, value, sites) for at, text, value in conditions])
+    return decision(
+        file, line, function, tree, [_parse_condition(at, text, value, sites) for at, text, value in conditions]
+    )
 
 
 def _parse_condition(ident: int, text: str, literal: bool | None, sites: Mapping[int, Site]) -> Condition:

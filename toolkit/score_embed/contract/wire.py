@@ -1,6 +1,7 @@
 """The single source of the wire's constants; `contract/header.py` writes the C side of them.
 
-Frames and their CRC: the engine's `frame.cpp` on the host, `runtime/frame.c` on the target. Messages: docs/design/wire.md.
+Frames and their CRC: the engine's `frame.cpp` on the host, `runtime/frame.c` on the target. Messages:
+docs/design/wire.md.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class RunFlag(IntEnum):
     ELIDED = 4  # the number of event bytes the host holds and 16 bits of their CRC follow
     SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
     ACKNOWLEDGED = 16  # the host has all of the test before this one, coverage too
-    EAGER = 32  # send each byte of the events, and what is PASSED, at once: the test may be the target's end. The number of
+    # send each byte of the events, and what is PASSED, at once: the test may be the target's end. The number of
+    EAGER = 32
     # event bytes after which sites are told follows
     BOUNDED = 64  # the test ends, as a hang, where it asks for more input than this
     VECTORS = 128  # of the events only those of conditions are sent, and of all of these, also without symbolic data
@@ -60,7 +62,7 @@ class Capability(IntEnum):
     BOOTED = 0x8000  # this READY was not asked for: the target has just started
 
 
-# How a test ended, by number on the wire: in the order in which the ends are said, but for those that the host gives, for the
-# target could not.
+# How a test ended, by number on the wire: in the order in which the ends are said, but for those that the host gives,
+# for the target could not.
 HOST_VERDICTS = frozenset({Verdict.LOST, Verdict.RESET, Verdict.LOCK_UP, Verdict.SIGNAL, Verdict.CORRUPTED})
 VERDICTS: tuple[Verdict, ...] = tuple(verdict for verdict in Verdict if verdict not in HOST_VERDICTS)

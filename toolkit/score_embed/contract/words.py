@@ -1,8 +1,8 @@
 """The words in which results are told: why a campaign ended, why a branch was not flipped, what could not be
 followed, which layer of the solver answered.
 
-They stand in summary.json and in the record, so they are a contract with users' scripts: add, never change. Each is said here
-once, for those who find it out and those who report it.
+They stand in summary.json and in the record, so they are a contract with users' scripts: add, never change. Each is
+said here once, for those who find it out and those who report it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Unflipped(StrEnum):
     BOUND = "bound"
     CONCRETE = "concrete"
     UNSAT = "unsat"
-    FIXED = "fixed by value"  # the path has forked, and its value leaves no other side; other values have tests of their own
+    # the path has forked, and its value leaves no other side; other values have tests of their own
+    FIXED = "fixed by value"
     WAITING = "waiting"  # a test for it is known and was not run
     NOT_REACHED = "not-reached"
 

@@ -1,6 +1,7 @@
 """The native target: the image is a Linux process, the link two pipes.
 
-Programs of another processor run in an emulator of its instructions (qemu-arm …), which is then the process. It dies with its host (PR_SET_PDEATHSIG, and end of file on the link), so that nothing is left behind.
+Programs of another processor run in an emulator of its instructions (qemu-arm …), which is then the process. It dies
+with its host (PR_SET_PDEATHSIG, and end of file on the link), so that nothing is left behind.
 """
 
 from __future__ import annotations

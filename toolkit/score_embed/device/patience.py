@@ -1,8 +1,8 @@
 """How long a silent line is waited for before the host asks again.
 
-Too early costs a test run twice, too late costs the wait; what is right differs by a factor of a hundred between a pipe, a UART, an
-adapter that delivers in bursts and a host that is busy. So it is learned: from answers that came although they had been
-asked for again. What is asked for again says the session (`link/session.py`).
+Too early costs a test run twice, too late costs the wait; what is right differs by a factor of a hundred between a
+pipe, a UART, an adapter that delivers in bursts and a host that is busy. So it is learned: from answers that came
+although they had been asked for again. What is asked for again says the session (`link/session.py`).
 """
 
 from __future__ import annotations

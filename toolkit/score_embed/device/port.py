@@ -1,8 +1,9 @@
-"""A serial port (or what pyserial's URLs take for one): locked, opened, and every failure in words. And which there are.
+"""A serial port (or what pyserial's URLs take for one): locked, opened, and every failure in words. And which there
+are.
 
-Ports are listed by names that stay the same after a reboot and at another socket. The lock is a file beside the port's own
-`flock`: it says who works with the port and since when, also for ports on other machines. The kernel releases it with the
-process that holds it.
+Ports are listed by names that stay the same after a reboot and at another socket. The lock is a file beside the port's
+own `flock`: it says who works with the port and since when, also for ports on other machines. The kernel releases it
+with the process that holds it.
 """
 
 from __future__ import annotations

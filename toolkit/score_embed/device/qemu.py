@@ -1,7 +1,7 @@
 """The QEMU target: a machine in an emulator, the link its first UART or two semihosting FIFOs, QMP to reset it.
 
-UART and QMP are socket pairs, so nothing listens anywhere. QEMU gets SIGKILL when its host dies. Semihosting executes what
-the firmware asks for (SYS_SYSTEM, SYS_OPEN, SYS_REMOVE …) as QEMU's own process: hence that process may do little.
+UART and QMP are socket pairs, so nothing listens anywhere. QEMU gets SIGKILL when its host dies. Semihosting executes
+what the firmware asks for (SYS_SYSTEM, SYS_OPEN, SYS_REMOVE …) as QEMU's own process: hence that process may do little.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def _uart() -> _Ends:
 
 
 def _semihosting() -> _Ends:
-    """Two FIFOs in a folder of their own, which is QEMU's working folder. Other targets may read files, so also take what is
-    in a pipe: they see nothing below /dev."""
+    """Two FIFOs in a folder of their own, which is QEMU's working folder. Other targets may read files, so also take
+    what is in a pipe: they see nothing below /dev."""
     ends = _Ends()
     place = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else None
     ends.folder = tempfile.mkdtemp(prefix="score-embed-", dir=place)
@@ -149,7 +149,8 @@ class QemuTarget(WiredTarget):
             raise TargetError(f"cannot start {self._how.command}: {error.strerror}") from None
 
     def _rights(self, command: str, ends: _Ends) -> Rights | None:
-        """Semihosting lets the firmware open files as QEMU: it sees none but the link's and those that its profile names."""
+        """Semihosting lets the firmware open files as QEMU: it sees none but the link's and those that its profile
+        names."""
         if not self._confined:
             return None
         options = self._how.options

@@ -45,7 +45,8 @@ class NoReady(TargetError):
 
 
 def by_monitor(ask: Callable[[str], str]) -> Seen | None:
-    """As QEMU's monitor tells, of ARM and RISC-V; a virtual machine of another processor has no start-up of the program's."""
+    """As QEMU's monitor tells, of ARM and RISC-V; a virtual machine of another processor has no start-up of the
+    program's."""
     found = {match["name"]: int(match["value"], 16) for match in _REGISTER.finditer(ask("info registers"))}
     names = ("R15", "R14", "R13") if "R15" in found else ("pc", "x1/ra", "x2/sp")
     if not found.keys() >= set(names):

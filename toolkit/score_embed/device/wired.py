@@ -1,8 +1,9 @@
 """What all targets at the end of a link have in common: run a test, judge a target that died, start it again.
 
-A driver (`native.py`, `qemu.py`, `desk.py`) says how to start, stop and reset an instance; the rest is here. If the instance died or fell silent under a test,
-the host says how it ended (RESET, SIGNAL …; LOST if nobody knows; WATCHDOG), and the next test finds a fresh instance.
-Whether that was the test's doing is not for this module to say: `campaign/judging.py` runs it again.
+A driver (`native.py`, `qemu.py`, `desk.py`) says how to start, stop and reset an instance; the rest is here. If the
+instance died or fell silent under a test, the host says how it ended (RESET, SIGNAL …; LOST if nobody knows; WATCHDOG),
+and the next test finds a fresh instance. Whether that was the test's doing is not for this module to say:
+`campaign/judging.py` runs it again.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ class WiredTarget(ABC):
 
     @abstractmethod
     def _terminate(self, patience: float = 0) -> int:
-        """Stop the instance, if any, after `patience` seconds for an end of its own; returns its exit status (negative: a
-        signal). Safe to call twice."""
+        """Stop the instance, if any, after `patience` seconds for an end of its own; returns its exit status (negative:
+        a signal). Safe to call twice."""
 
     def _connected(self) -> None:  # noqa: B027  (most drivers have nothing to do then)
         """The instance has reported READY."""

@@ -1,5 +1,5 @@
-"""The engine: the hot path in C++, as the extension `_core`. Its sources are in `toolkit/engine`, beside this package; what
-it is made of, and who owns what, says docs/design/engine.md.
+"""The engine: the hot path in C++, as the extension `_core`. Its sources are in `toolkit/engine`, beside this package;
+what it is made of, and who owns what, says docs/design/engine.md.
 
 A checkout's extension has to be of the checkout's sources, or two implementations would be mixed: that is checked once,
 when the first module of formulas is imported. An installed wheel has no sources and was built from one piece.

@@ -2,11 +2,11 @@
 trail, what exploration does along a path, and the host's side of the link.
 
 Formulas are bit vectors over the bytes of a test's input; floating-point numbers are bit vectors, too: their patterns.
-Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by identity. A constant
-may carry *origins*: the opaque calls whose concrete result it is. Such a constant computes like any other, but everything
-derived from it remembers that it is true of this run only. Semantics are those of SMT-LIB's QF_BV, division by zero and
-over-wide shifts included. A formula has 1 to 128 bits. What cannot be (widths that do not fit, bits that are not there) is
-a ValueError, an input byte that the data does not have an IndexError.
+Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by identity. A
+constant may carry *origins*: the opaque calls whose concrete result it is. Such a constant computes like any other, but
+everything derived from it remembers that it is true of this run only. Semantics are those of SMT-LIB's QF_BV, division
+by zero and over-wide shifts included. A formula has 1 to 128 bits. What cannot be (widths that do not fit, bits that
+are not there) is a ValueError, an input byte that the data does not have an IndexError.
 """
 
 from array import array
@@ -239,7 +239,8 @@ def search(
     target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes, most: int
 ) -> tuple[dict[int, int] | None, int]:
     """Input bytes to change so that `target`, `several` and the bytes' `sets` hold, or None, and how many inputs were
-    evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the target."""
+    evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the
+    target."""
 
 # --- tables of values ------------------------------------------------------------------------------------------
 
@@ -247,8 +248,8 @@ class Finite:
     """Decides slices by the values of the few variables that they depend on; remembers what it made of them."""
 
     def __init__(self, kept: int, most: int, look: Callable[[], None]) -> None:
-        """`kept`: cells of all rows that are remembered, about; `most`: steps of a question. `look` is called each few ten
-        thousand steps; what it raises ends the question."""
+        """`kept`: cells of all rows that are remembered, about; `most`: steps of a question. `look` is called each few
+        ten thousand steps; what it raises ends the question."""
     @property
     def remembered(self) -> int:
         """Joins, for memory tests."""
@@ -258,8 +259,8 @@ class Finite:
     def solve(
         self, target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes
     ) -> tuple[int, dict[int, int]]:
-        """0: it would be too large; 1: it took too many steps; 2: there are no input bytes so that `target`, `several` and
-        the bytes' `sets` hold; 3: these are some, those of `data` where they are as good as others."""
+        """0: it would be too large; 1: it took too many steps; 2: there are no input bytes so that `target`, `several`
+        and the bytes' `sets` hold; 3: these are some, those of `data` where they are as good as others."""
 
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
@@ -268,13 +269,15 @@ def within(offset: Expr, last: int, /) -> Expr:
 
 def select(offset: Expr, content: bytes, size: int, cell: Callable[[int], Expr | None] | None = None) -> Expr | None:
     """The little-endian number of `size` bytes (1 to 16) that lies at `offset` in `content`; None if there are too many
-    entries, or they have more than 8 bytes. `cell`: for objects that hold formulas; their bytes in `content` are not looked at."""
+    entries, or they have more than 8 bytes. `cell`: for objects that hold formulas; their bytes in `content` are not
+    looked at."""
 
 def changed(offset: Expr, last: int, place: int, /) -> Expr:
     """That the offset is `place`, where it is known to be no more than `last`."""
 
 def follow(address: Expr, size: int, read: Callable[[int], bytes | None], /) -> tuple[Expr, Expr] | None:
-    """A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its value.
+    """A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its
+    value.
 
     `read`: the `size` bytes at an address, if they are constants. None: the address is no entry of a table plus what
     has few values. A null pointer leads to no constant, whatever lies at 0.
@@ -283,7 +286,8 @@ def follow(address: Expr, size: int, read: Callable[[int], bytes | None], /) -> 
 # --- what the path says ----------------------------------------------------------------------------------------
 
 def most_values(expr: Expr, limits: Mapping[Expr, int], /) -> int:
-    """No more than so many values; of a formula that is too deep, 2 to the power of its width. `limits`: a dictionary."""
+    """No more than so many values; of a formula that is too deep, 2 to the power of its width. `limits`: a
+    dictionary."""
 
 def limit_of(condition: Expr, /) -> tuple[Expr, int] | None:
     """What a condition that holds says of a formula as a whole: its largest value."""
@@ -334,8 +338,8 @@ def parts_are(
     """The classes of what a path is made of, beside its conditions."""
 
 class Cursor:
-    """A position in a stream, with what numbers are relative to: the last address and the current activation. The methods
-    raise what `damage_is` says."""
+    """A position in a stream, with what numbers are relative to: the last address and the current activation. The
+    methods raise what `damage_is` says."""
 
     events: bytes
     def __init__(self, pointer_bits: int, /) -> None: ...
@@ -366,7 +370,8 @@ class Inside:
 
 @final
 class Condition:
-    """A tainted branch, or one link of the chain that a tainted switch stands for. Equal are those that a trail made once."""
+    """A tainted branch, or one link of the chain that a tainted switch stands for. Equal are those that a trail made
+    once."""
 
     @property
     def site(self) -> int: ...
@@ -438,8 +443,8 @@ class Trail:
     ) -> None:
         """Take over the run with input `data` that sent `events`.
 
-        At most the first `limit` conditions are kept; `visit` gets all others, each with its index before later ones are
-        decoded. Raises TraceError if the events make no sense: then the trail is empty.
+        At most the first `limit` conditions are kept; `visit` gets all others, each with its index before later ones
+        are decoded. Raises TraceError if the events make no sense: then the trail is empty.
         """
     def rewind(self, events: bytes, data: bytes, limit: int) -> int:
         """Go back to the last branch event that this run shares; returns the number of conditions kept."""
@@ -451,7 +456,8 @@ class Trail:
     def site_at(self, events: bytes, data: bytes, offset: int) -> int:
         """The site whose event holds this byte of the stream of a run with input `data`."""
     def sound(self, events: bytes, data: bytes) -> int:
-        """How many bytes of a stream that breaks off or was damaged are whole events that make sense, from its first on."""
+        """How many bytes of a stream that breaks off or was damaged are whole events that make sense, from its first
+        on."""
     def condition_hash(self, count: int, /) -> int:
         """The condition hash over the first `count` conditions."""
     def shared(self, count: int, /) -> bytes:
@@ -606,8 +612,8 @@ def is_serialised(data: bytes, ident: bytes, /) -> bool:
 # --- the work list ---------------------------------------------------------------------------------------------
 
 class Order:
-    """An order of waiting pairs. `run`, `flip`: where a pair comes from: the number of the run that it was derived from,
-    and of the flip within that run, the shallowest first; both below 2 to the power of 32."""
+    """An order of waiting pairs. `run`, `flip`: where a pair comes from: the number of the run that it was derived
+    from, and of the flip within that run, the shallowest first; both below 2 to the power of 32."""
 
     def rank(self, pair: Pair, run: int, flip: int, /) -> bytes:
         """The rank of a new pair; no two are equal."""
@@ -628,8 +634,8 @@ class BreadthFirst(Order):
 class Random(Order):
     """Each waiting pair is as likely to be the next as any other; the seed decides.
 
-    Each pair has a clock that rings after an exponentially distributed time from now, and *now* is when the last one rang.
-    Such clocks have no memory, so which of them rings next does not depend on how long it has waited.
+    Each pair has a clock that rings after an exponentially distributed time from now, and *now* is when the last one
+    rang. Such clocks have no memory, so which of them rings next does not depend on how long it has waited.
     """
 
     def __init__(self, seed: int, /) -> None: ...
@@ -646,19 +652,20 @@ class UncoveredFirst(Order):
 class Deciding(Order):
     """For MC/DC: `coverage`, but a pair that may complete a vector which shows something new takes a quarter of a turn.
 
-    How the earlier conditions of the decision came out is known of a pair, the later ones are not: these are found by turns,
-    too. What a decision cannot show takes turns as long as nobody knows.
+    How the earlier conditions of the decision came out is known of a pair, the later ones are not: these are found by
+    turns, too. What a decision cannot show takes turns as long as nobody knows.
     """
 
     def __init__(self, covered: set[int], may_show: Callable[[Pair], bool], /) -> None:
         """`may_show`: is asked once, of a pair that is new."""
 
 class Mixed(Order):
-    """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others' turns.
+    """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others'
+    turns.
 
-    While tests still cover something new, nearly all pairs are those of `coverage`. When that has not happened for a while, they
-    go to `dfs`, which runs them fastest; but for those that lead to a direction that no test has taken. A turn lasts for
-    several pairs: neighbours in an order have more of their paths in common.
+    While tests still cover something new, nearly all pairs are those of `coverage`. When that has not happened for a
+    while, they go to `dfs`, which runs them fastest; but for those that lead to a direction that no test has taken. A
+    turn lasts for several pairs: neighbours in an order have more of their paths in common.
     """
 
     def __init__(self, seed: int, covered: set[int], /) -> None: ...
@@ -684,7 +691,8 @@ class Queue:
         """Go on with what waits in the backlog."""
 
 class PairBatch:
-    """What became of pairs since the record was last written: those that wait, and those that it has and that are done."""
+    """What became of pairs since the record was last written: those that wait, and those that it has and that are
+    done."""
 
     def __init__(self) -> None: ...
     def add(self, pairs: Sequence[Pair], ranks: Sequence[bytes], /) -> None:
@@ -695,9 +703,9 @@ class PairBatch:
     def take(
         self, number: int, shared: Callable[[bytes], int], /
     ) -> tuple[list[tuple[int, bytes, bytes, bytes, int | None]], list[tuple[int]]]:
-        """The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input
-        that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is empty
-        then."""
+        """The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the
+        input that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The
+        batch is empty then."""
 
 def ranked(order: Order, pair: Pair, run: int, flip: int, /) -> bytes:
     """The pair's rank in this order, after how often it was put off."""
@@ -796,14 +804,16 @@ class _Run(Protocol):
         """A child for what is left of the run from here on; `later`: behind others."""
 
 class Descent:
-    """Goes along a trail's path: slices with and without pins, decisions, bounds. Has to be registered with the trail."""
+    """Goes along a trail's path: slices with and without pins, decisions, bounds. Has to be registered with the
+    trail."""
 
     def __init__(self, bounded: BoundedPath, /) -> None: ...
     origin: Origin  # the run that the trail is of
     def shared(self, trail: Trail, pair: Pair, /) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
     def went_as_predicted(self, trail: Trail, pair: Pair, /) -> bool:
-        """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.
+        """The host's own look at what was predicted, where it can see that far: not only the hash that the target
+        compared.
 
         A run that found another object at an address than its pair was derived with is not the pair's.
         """
@@ -819,8 +829,8 @@ class Descent:
         1: all of it; 2: conditions up to about `last`, a child stands for the others; 3: in vain, the end came first.
         """
     def first(self, trail: Trail, /) -> tuple[bytes, Condition] | None:
-        """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it. None if it was not
-        followed so far."""
+        """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it. None if it was
+        not followed so far."""
     def weight(self, target: Expr, /) -> int:
         """How many conditions over two bytes or more the question has."""
     def slice_of(self, target: Expr, /) -> int:
@@ -899,11 +909,12 @@ class Result:
     def output(self) -> bytes: ...
 
 class Session:
-    """Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until `result`. They return bytes to send.
+    """Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until `result`. They return bytes to
+    send.
 
-    `start`: `prefix`: event bytes that the host already holds and expects; they are not sent again. `tell_from`: say all at
-    once, for the test may be the target's end, and after so many event bytes also where it is; `bounded`: end it where the
-    input does; `vectors`: say of all conditions how they came out, and nothing else.
+    `start`: `prefix`: event bytes that the host already holds and expects; they are not sent again. `tell_from`: say
+    all at once, for the test may be the target's end, and after so many event bytes also where it is; `bounded`: end it
+    where the input does; `vectors`: say of all conditions how they came out, and nothing else.
     """
 
     def __init__(self, build_id: bytes, /) -> None: ...
@@ -932,8 +943,8 @@ class Session:
     def result(self) -> Result | None: ...
     @property
     def known(self) -> tuple[bytes, tuple[int, ...], bytes, tuple[tuple[int, int], ...]]:
-        """All of the test under way that has arrived: its events from the first one to the first that is missing, coverage
-        and output, and where it came by, if it is eager, and how many event bytes before."""
+        """All of the test under way that has arrived: its events from the first one to the first that is missing,
+        coverage and output, and where it came by, if it is eager, and how many event bytes before."""
     @property
     def held(self) -> int:
         """Bytes that have arrived of the test under way: as long as they grow there is hope."""

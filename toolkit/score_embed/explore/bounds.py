@@ -1,5 +1,5 @@
-"""Where exploration is told to stop: branches that are not flipped although they could be (the engine's `bounds.hpp` goes
-along the path).
+"""Where exploration is told to stop: branches that are not flipped although they could be (the engine's `bounds.hpp`
+goes along the path).
 
 What a bound cuts is lost, so it is counted and located, and the campaign is not exhausted.
 """

@@ -1,9 +1,9 @@
 """What somebody else says to have derived from a run is derived once more, and compared.
 
-Two who derive the flips of one path may differ honestly: one answers at once what lets the other wait, models differ, and
-so do the inputs of children. So children are compared by their *marks*, which leave the input out; a flip that is told as
-either child or question is not asked again. What is not told is asked here to the end: if it has an answer, somebody has
-kept it back.
+Two who derive the flips of one path may differ honestly: one answers at once what lets the other wait, models differ,
+and so do the inputs of children. So children are compared by their *marks*, which leave the input out; a flip that is
+told as either child or question is not asked again. What is not told is asked here to the end: if it has an answer,
+somebody has kept it back.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def mark(pair: Pair) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What somebody says to have derived. `until`: from this condition on it has left all to a pair of its own (None: it has
-    not); `given_up`: sites of which it says that the solver gave up there, which everybody is told of anyway."""
+    """What somebody says to have derived. `until`: from this condition on it has left all to a pair of its own (None:
+    it has not); `given_up`: sites of which it says that the solver gave up there, which everybody is told of anyway."""
 
     marks: Collection[bytes]
     until: int | None = None
@@ -69,7 +69,8 @@ class Checker(Explorer):
         self._said = said
 
     def check(self, pair: Pair, finished: Finished, data: bytes) -> Seen:
-        """`pair` as it was given; `data`: the input of its run. Raises TraceError if its events make no sense, and Stopped."""
+        """`pair` as it was given; `data`: the input of its run. Raises TraceError if its events make no sense, and
+        Stopped."""
         outcome, until = self.derive(pair, finished, data), self._said.until
         if self._chain.stop():
             raise Stopped

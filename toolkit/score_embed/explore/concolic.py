@@ -2,9 +2,9 @@
 
 The explorer runs nothing and queues nothing: `derive` takes what came of a run and returns the flips of its path, `ask`
 answers one of them. Flips that the cheap layers answer are pairs to run at once; the others are *pending*: they wait in
-the same work list, and are asked when their turn comes. A question that is too hard comes back with a larger limit, behind
-all others. So a campaign can store children and the finished pair together, and what is known but not done is all that a
-resumed campaign needs.
+the same work list, and are asked when their turn comes. A question that is too hard comes back with a larger limit,
+behind all others. So a campaign can store children and the finished pair together, and what is known but not done is
+all that a resumed campaign needs.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class Explorer:
         if trail.diverged or trail.counted != finished.conditions:
             return None
         formulas = itertools.chain(
-            (condition.formula for condition in reversed(trail.conditions)), (pin.formula for pin in reversed(trail.pins))
+            (condition.formula for condition in reversed(trail.conditions)),
+            (pin.formula for pin in reversed(trail.pins)),
         )
         names: dict[str, None] = {}
         asked = 0  # a mask of input bytes
@@ -217,7 +218,8 @@ class Explorer:
         return not pair.pending or self._trail.length > pair.neg_limit
 
     def _check(self, finished: Finished, notes: Notes, whole: bool) -> bool:
-        """Take over what the path says was lost, and compare it with what the target counted, if it was followed to its end.
+        """Take over what the path says was lost, and compare it with what the target counted, if it was followed to its
+        end.
 
         False: the formulas do not describe the run, so nothing may be derived from it.
         """
@@ -257,7 +259,8 @@ class Explorer:
     def _ask_or_wait(
         self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
-        """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the others."""
+        """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the
+        others."""
         descent = self._descent
         origin = Origin(descent.origin, index)
         target = other_side(condition, left_out)
@@ -311,9 +314,22 @@ class Explorer:
 
 
 class _Run:
-    """A run while its path is followed: what the engine's descent asks of the explorer, and where it puts what it finds."""
+    """A run while its path is followed: what the engine's descent asks of the explorer, and where it puts what it
+    finds."""
 
-    __slots__ = ("_explorer", "_flips", "_pair", "checked", "children", "data", "decides_bytes", "may_wait", "room", "stop", "unflipped")
+    __slots__ = (
+        "_explorer",
+        "_flips",
+        "_pair",
+        "checked",
+        "children",
+        "data",
+        "decides_bytes",
+        "may_wait",
+        "room",
+        "stop",
+        "unflipped",
+    )
 
     def __init__(self, explorer: Explorer, pair: Pair, data: bytes, flips: Flips) -> None:
         chain = explorer._chain

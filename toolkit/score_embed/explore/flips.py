@@ -1,7 +1,7 @@
 """What comes of a run: children, flips that wait, and why others are none.
 
-A flip that waits is asked on its run's path when its turn comes (the engine's `scope.cpp` goes there and back). So paths
-are kept in memory, as routes, for as long as their flips wait and there is room.
+A flip that waits is asked on its run's path when its turn comes (the engine's `scope.cpp` goes there and back). So
+paths are kept in memory, as routes, for as long as their flips wait and there is room.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A pair (test case, neg_limit): what queues hold, the record keeps and clients exchange.
 
-It carries its prediction, so that whoever runs it can tell whether the run went where the solver said: the hash over the
-first `predicted` conditions, which the target compares, and the id of their decisions, which the host can work out where
-it sees the whole path. The second knows of objects, too, and nothing but the same decisions has it.
+It carries its prediction, so that whoever runs it can tell whether the run went where the solver said: the hash over
+the first `predicted` conditions, which the target compares, and the id of their decisions, which the host can work out
+where it sees the whole path. The second knows of objects, too, and nothing but the same decisions has it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _SOON = 16  # values of a fork that are tried in their turn; more of them wait b
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Of the objects that an address may be in, or the values that a formula may have, those that need not be looked for
-    any more."""
+    """Of the objects that an address may be in, or the values that a formula may have, those that need not be looked
+    for any more."""
 
     address: bytes  # the formula's digest
     objects: tuple[tuple[int, int], ...]  # base, size in bytes; or value, 0
@@ -113,8 +113,13 @@ def once_more(pair: Pair) -> Pair:
 
 
 def put_off(pair: Pair) -> Pair:
-    """A pair whose run's path was not followed as far as to its neg_limit: all of it once more, under the id of its rest."""
-    return asked_later(pair) if pair.pending else pair.but(id=rest_id(pair, pair.neg_limit), decided=pair.decided or pair.id)
+    """A pair whose run's path was not followed as far as to its neg_limit: all of it once more, under the id of its
+    rest."""
+    return (
+        asked_later(pair)
+        if pair.pending
+        else pair.but(id=rest_id(pair, pair.neg_limit), decided=pair.decided or pair.id)
+    )
 
 
 def asked_later(pair: Pair) -> Pair:
@@ -183,7 +188,8 @@ def child(
 ) -> Pair:
     """The other side of condition `index`. Where the target cannot tell that it is, the run is for its end only.
 
-    `decisions`: the id of those before; `left_out`: the side is that of any other object; which one the run will say, and flip that on to the next.
+    `decisions`: the id of those before; `left_out`: the side is that of any other object; which one the run will say,
+    and flip that on to the next.
     """
     if left_out is None:
         return other_side(decisions, data, index, condition, origin)
@@ -202,11 +208,14 @@ def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut) -> byte
 
 
 def _left(out: LeftOut) -> bytes:
-    return len(out.objects).to_bytes(2, "little") + out.address + b"".join(_OBJECT.pack(*found) for found in out.objects)
+    return (
+        len(out.objects).to_bytes(2, "little") + out.address + b"".join(_OBJECT.pack(*found) for found in out.objects)
+    )
 
 
 def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:
-    """The objects that condition `index` of the pair's run need not be flipped to: its own, and those that led to it."""
+    """The objects that condition `index` of the pair's run need not be flipped to: its own, and those that led to
+    it."""
     chosen = condition.chosen
     if chosen is None:
         return None

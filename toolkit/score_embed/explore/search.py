@@ -42,8 +42,8 @@ class Search:
         seeds: Sequence[bytes] = (),
         may_ask: Callable[[bytes], bool] = lambda ident: True,
     ) -> None:
-        """`firsts`, `seeds`: as in `first_pairs`; none if the queue's backlog has pairs. `may_ask`: is told the id of each
-        pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
+        """`firsts`, `seeds`: as in `first_pairs`; none if the queue's backlog has pairs. `may_ask`: is told the id of
+        each pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
         self.explorer, self._queue, self._may_ask = explorer, queue, may_ask
         self.answered: list[Answered] = []  # since somebody last took them
         # Takes them: a queue may have left it to its backlog to know what waits, before more are taken from it.

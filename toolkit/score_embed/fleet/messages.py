@@ -105,9 +105,8 @@ class Hello(FromClient, frozen=True, tag=1):
 
 
 class Welcome(ToClient, frozen=True, tag=2):
-    """`whole`: perhaps not all results of a batch are wanted, or some are looked at closely, so pairs that are done in it
-    need their data, too.
-    `secret`: by which the client knows the server's tickets."""
+    """`whole`: perhaps not all results of a batch are wanted, or some are looked at closely, so pairs that are done in
+    it need their data, too. `secret`: by which the client knows the server's tickets."""
 
     epoch: Number
     campaign: Campaign
@@ -135,7 +134,8 @@ class Leave(ToClient, frozen=True, tag=5):
 
 
 class Bye(FromClient, frozen=True, tag=6):
-    """Everything I had is with you. What is still assigned to me is free. `failed`: the pair that my target was lost with."""
+    """Everything I had is with you. What is still assigned to me is free. `failed`: the pair that my target was lost
+    with."""
 
     failed: Annotated[bytes, Meta(max_length=16)] = b""
 
@@ -164,8 +164,8 @@ class Results(FromClient, frozen=True, tag=16):
 
 
 class Stored(ToClient, frozen=True, tag=17):
-    """That batch is in the record. `drop`: children that others know already; do not run them. `refused`: tests that are
-    not, since somebody else has their pairs."""
+    """That batch is in the record. `drop`: children that others know already; do not run them. `refused`: tests that
+    are not, since somebody else has their pairs."""
 
     batch: Number
     drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_DROP)]
@@ -205,8 +205,8 @@ class Pairs(ToClient, frozen=True, tag=34):
 
 
 class Ack(FromClient, frozen=True, tag=35):
-    """ACK of the receiver: I would take these pairs. Sent again until NOTED; then they are its own. `marks`: of each, what
-    it says (`tickets.mark`)."""
+    """ACK of the receiver: I would take these pairs. Sent again until NOTED; then they are its own. `marks`: of each,
+    what it says (`tickets.mark`)."""
 
     req: Number
     giver: Peer

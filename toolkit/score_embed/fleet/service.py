@@ -117,8 +117,8 @@ class Overview(WireRecord, frozen=True, tag=71):
 
 class Check(WireRecord, frozen=True, tag=72):
     """To a client: run this, and say how it ends. Somebody else says that it has. `fresh`: on a target that was started
-    for it. `pair`: serialised, with the input that it was run with; what follows from it is wanted, too. Empty: only how it
-    ends. `told`, `until`, `given_up`: what the other says to follow (`explore/checking.py`)."""
+    for it. `pair`: serialised, with the input that it was run with; what follows from it is wanted, too. Empty: only
+    how it ends. `told`, `until`, `given_up`: what the other says to follow (`explore/checking.py`)."""
 
     number: Number
     campaign: Campaign

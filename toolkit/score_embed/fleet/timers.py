@@ -1,4 +1,5 @@
-"""What is due when, and how much of something is allowed. A driver needs to know only the next moment at which something is due."""
+"""What is due when, and how much of something is allowed. A driver needs to know only the next moment at which
+something is due."""
 
 from __future__ import annotations
 

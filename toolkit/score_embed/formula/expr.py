@@ -1,9 +1,9 @@
 """Formulas: bit vectors over the bytes of a test's input, as a hash-consed DAG with an evaluator. The engine has them
 (docs/design/engine.md; what can be called says engine/_core.pyi); here are their names and kinds.
 
-`digest` names a formula by its content: equal formulas have equal digests, also if one died before the other was made, so
-that a cache can remember formulas without keeping them alive. `Chosen` is formulas as they are where every choice in them
-is made as in one run.
+`digest` names a formula by its content: equal formulas have equal digests, also if one died before the other was made,
+so that a cache can remember formulas without keeping them alive. `Chosen` is formulas as they are where every choice in
+them is made as in one run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""IEEE 754 on bit patterns (the engine's `ieee.hpp`): the constants of binary32 and binary64, and which operators do what.
+"""IEEE 754 on bit patterns (the engine's `ieee.hpp`): the constants of binary32 and binary64, and which operators do
+what.
 
 Every result that is no number (NaN) has one pattern here, while machines differ in its sign and payload: `pattern_uses`
 finds the formulas whose value could depend on that.

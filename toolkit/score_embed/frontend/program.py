@@ -50,8 +50,8 @@ _OF_MODELS = frozenset({"null", "bounds"})  # checked in models: what a program 
 
 @contextmanager
 def _trees_at_rest() -> Iterator[None]:
-    """Trees live until the end and hold no cycles that die: what is frozen, the collector does not visit again and again.
-    That took a seventh of the time of a program of 30,000 lines."""
+    """Trees live until the end and hold no cycles that die: what is frozen, the collector does not visit again and
+    again. That took a seventh of the time of a program of 30,000 lines."""
     try:
         yield
     finally:
@@ -171,7 +171,8 @@ def _stable(
 def _parsed(
     sources: Sequence[Source], models: Models, *, closed: bool, progress: Callable[[str], None]
 ) -> tuple[list[Unit], bool, bool]:
-    """The program's units, and after them one with the models that they call; whether they call any, and use the heap."""
+    """The program's units, and after them one with the models that they call; whether they call any, and use the
+    heap."""
     parsed = []
     for number, source in enumerate(sources, 1):
         progress(f"parsing {source.path} ({number} of {len(sources)})")

@@ -1,7 +1,8 @@
 """The body of one stub: what it returns, and what its pointers to what is not constant lead to, are inputs of the test.
 
-They are called after the function: `read()`, `read(*data)`. What a stub cannot know (how large a buffer is, what a pointer in a
-struct leads to) is bounded or left as it is, never random bytes; either is said in words that follow `exhausted within`.
+They are called after the function: `read()`, `read(*data)`. What a stub cannot know (how large a buffer is, what a
+pointer in a struct leads to) is bounded or left as it is, never random bytes; either is said in words that follow
+`exhausted within`.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ class StubBody:
             self.within.append(f"{self._name} without a prototype: its arguments are not looked at")
         if self._t.variadic:
             self.within.append(f"{self._name} leaves what its variable arguments lead to as it is")
-        written = [list(self._out(i, t)) for i, t in enumerate(self._params) if isinstance(t, Pointer) and not t.to.const]
+        written = [
+            list(self._out(i, t)) for i, t in enumerate(self._params) if isinstance(t, Pointer) and not t.to.const
+        ]
         if not any(written) and (self._never_returns or isinstance(unqualified(self._t.result), Void)):
             yield from self._called()
         for lines in written:
@@ -92,7 +95,8 @@ class StubBody:
             yield from self._result(unqualified(self._t.result))
 
     def _called(self) -> Iterator[str]:
-        """An input that nobody looks at: so a test's inputs tell that it was called. In a loop without an end only so often."""
+        """An input that nobody looks at: so a test's inputs tell that it was called. In a loop without an end only so
+        often."""
         calls, called = self._fresh("calls"), self._fresh("called")
         yield f"static unsigned char {calls};"
         yield f"unsigned char {called};"
@@ -145,8 +149,8 @@ class StubBody:
             yield "}"
 
     def _count(self, i: int) -> str:
-        """The parameter behind it that says how many elements there are. Without names only bytes are taken to be counted:
-        writing too much would be a bug of the stub's."""
+        """The parameter behind it that says how many elements there are. Without names only bytes are taken to be
+        counted: writing too much would be a bug of the stub's."""
         t = self._params[i]
         if i + 1 < len(self._params) and is_integer(self._params[i + 1]):
             name = str(self._names[i + 1])

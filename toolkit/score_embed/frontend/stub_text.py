@@ -1,6 +1,8 @@
-"""The C of stubs: the definition of what nobody defines, made from its prototype, and another body for a function that is there.
+"""The C of stubs: the definition of what nobody defines, made from its prototype, and another body for a function that
+is there.
 
-The text is meant to be read and taken over: it uses the prototype's own names and types. What the body does: `stub_body.py`.
+The text is meant to be read and taken over: it uses the prototype's own names and types. What the body does:
+`stub_body.py`.
 """
 
 from __future__ import annotations

@@ -120,8 +120,8 @@ class Stubs:
         return found
 
     def add(self, missing: Collection[str], replaced: Sequence[str]) -> Stubbed:
-        """Define what is `missing`; give the functions called `replaced` other bodies. Raises UsageError for one of these
-        that no source defines or names."""
+        """Define what is `missing`; give the functions called `replaced` other bodies. Raises UsageError for one of
+        these that no source defines or names."""
         texts = [source.text for source in self._sources]
         stubs: list[Stub] = []
         defined: set[str] = set().union(*(file.functions.keys() for file in self._files))

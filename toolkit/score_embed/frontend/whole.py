@@ -1,7 +1,8 @@
 """Whole programs as they are: symbolic arguments (`--argv`) and standard input (`--stdin-bytes`).
 
-The program's `main` gets another name, and one of ours is appended to its file, which makes the input and calls it. What
-reads standard input has models (runtime/libc/stdin). `scanf` with a format that they do not know finds it empty, and is noted.
+The program's `main` gets another name, and one of ours is appended to its file, which makes the input and calls it.
+What reads standard input has models (runtime/libc/stdin). `scanf` with a format that they do not know finds it empty,
+and is noted.
 """
 
 from __future__ import annotations

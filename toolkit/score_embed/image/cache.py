@@ -3,7 +3,8 @@
 The folder does not grow without end: what was not used for longest goes first. An image that some process has loaded
 is locked by it, as an emulator is started from it again and again; an object is used only while a build takes.
 
-Keys are made by whoever builds (`image.py` the image's, `instrumenting.py`, `compiling.py` the runtime's), with `identity.py`.
+Keys are made by whoever builds (`image.py` the image's, `instrumenting.py`, `compiling.py` the runtime's), with
+`identity.py`.
 """
 
 from __future__ import annotations

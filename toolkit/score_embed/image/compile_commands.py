@@ -66,7 +66,8 @@ def read_flags(file: Path, sources: Iterable[Path]) -> dict[Path, tuple[str, ...
 
 
 def known_sources(file: Path) -> list[Path]:
-    """The C files that the build compiles and that are there, as they are seen from the working folder. Raises UsageError."""
+    """The C files that the build compiles and that are there, as they are seen from the working folder. Raises
+    UsageError."""
     found = [Path(name) for name in _entries(file) if name.endswith(".c") and os.path.isfile(name)]
     if not found:
         raise UsageError("it names no C file that is there", str(file), _AGAIN)
@@ -75,7 +76,8 @@ def known_sources(file: Path) -> list[Path]:
 
 
 def dropped_flags(file: Path, sources: Iterable[Path]) -> list[str]:
-    """The flags of these sources that are not taken over, each once: they are for another machine, or change no meaning."""
+    """The flags of these sources that are not taken over, each once: they are for another machine, or change no
+    meaning."""
     entries = _entries(file)
     found: dict[str, None] = {}
     for source in sources:

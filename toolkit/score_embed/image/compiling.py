@@ -1,5 +1,5 @@
-"""From instrumented C and what is linked with it to an image: everything compiled at once, what the program calls as the
-runtime does set apart, and one link.
+"""From instrumented C and what is linked with it to an image: everything compiled at once, what the program calls as
+the runtime does set apart, and one link.
 
 The runtime's objects are compiled once for a board and its flags: most of an image's build is theirs.
 """
@@ -55,8 +55,8 @@ def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *
 def link_program(
     toolchain: Toolchain, work: Path, program: Program, files: Files, objects: Objects, extra: Sequence[str] = ()
 ) -> Path:
-    """The image, in `work`, of what was compiled; `files.identity` and the flags `extra` are its own. Raises BuildError,
-    UsageError, StorageError."""
+    """The image, in `work`, of what was compiled; `files.identity` and the flags `extra` are its own. Raises
+    BuildError, UsageError, StorageError."""
     ident, identified = work / "identity.c", work / "identity.o"
     if not identified.exists():  # of many images, each has its own
         ident.write_text(files.identity)
@@ -91,8 +91,8 @@ def link_program(
 
 @dataclass(frozen=True)
 class Objects:
-    """What an image is linked of, beside its identity: the objects of the program and of the runtime, and the names of the
-    files they are of."""
+    """What an image is linked of, beside its identity: the objects of the program and of the runtime, and the names of
+    the files they are of."""
 
     made: tuple[Path, ...]
     runtime: tuple[Path, ...]
@@ -102,8 +102,8 @@ class Objects:
 def compile_program(
     toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool, identified: bool = False
 ) -> Objects:
-    """Everything compiled, into `work`; `identified`: also the file that makes the image recognisable, which only a link
-    in that folder takes. Raises BuildError, StorageError."""
+    """Everything compiled, into `work`; `identified`: also the file that makes the image recognisable, which only a
+    link in that folder takes. Raises BuildError, StorageError."""
     flags = files.flags
     plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
     jobs: list[tuple[Path, str, Path, Sequence[str]]] = []

@@ -45,8 +45,8 @@ class Constants:
         return None
 
     def object_at(self, address: int) -> tuple[int, int] | None:
-        """Address and size of the constant that this is a byte of. Texts have no names, so nobody knows where one ends: then of
-        what lies between its neighbours. No two of these overlap, whatever the symbols do."""
+        """Address and size of the constant that this is a byte of. Texts have no names, so nobody knows where one ends:
+        then of what lies between its neighbours. No two of these overlap, whatever the symbols do."""
         index = bisect_right(self._objects, (address, 1 << 64))
         before = self._objects[index - 1] if index else (0, 0)
         behind = self._objects[index][0] if index < len(self._objects) else 1 << 64

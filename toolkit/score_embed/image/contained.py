@@ -16,8 +16,8 @@ from score_embed.image.toolchain import Toolchain
 
 MARK = "-Wl,--defsym=sc_self_contained=1"  # tells the runtime (runtime/posix/posix.h)
 
-# Functions of the C library that compute, or write to the standard streams as these are. None of them asks the kernel for
-# anything but memory and to write, so nor does one have the kernel write to the stack.
+# Functions of the C library that compute, or write to the standard streams as these are. None of them asks the kernel
+# for anything but memory and to write, so nor does one have the kernel write to the stack.
 _COMPUTE = """
 memcpy mempcpy memmove memset memcmp memchr memrchr memmem rawmemchr bcmp bcopy bzero
 strlen strnlen strcpy stpcpy strncpy stpncpy strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr

@@ -1,7 +1,7 @@
 """What start-up reads of an ELF file: its sections and symbols, in one pass.
 
-pyelftools, which the build and reports use, parses each symbol into objects of its own: 70 ms for a small image, and its
-import as much as the rest of a short campaign's.
+pyelftools, which the build and reports use, parses each symbol into objects of its own: 70 ms for a small image, and
+its import as much as the rest of a short campaign's.
 """
 
 from __future__ import annotations

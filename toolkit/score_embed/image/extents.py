@@ -1,11 +1,12 @@
-"""The list of the program's variables (`sc_extents`), as the runtime needs it: sorted, each once, and only what is an object.
+"""The list of the program's variables (`sc_extents`), as the runtime needs it: sorted, each once, and only what is an
+object.
 
-Files list what they give the address of, in the order in which they are linked, and some list what another file or nobody
-defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none. String literals
-have no symbols, so their files say their sizes; one that is the end of another one shares its bytes, and is taken for that. Where the
-program names such a symbol, as in `for (p = &_sdata; p < &_edata; p++)`, the variable that happens to begin
-there says nothing about the pointer, and is not listed. Arrays without elements are such marks, too: before and behind those
-that files put into a section, they make them one table.
+Files list what they give the address of, in the order in which they are linked, and some list what another file or
+nobody defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none.
+String literals have no symbols, so their files say their sizes; one that is the end of another one shares its bytes,
+and is taken for that. Where the program names such a symbol, as in `for (p = &_sdata; p < &_edata; p++)`, the variable
+that happens to begin there says nothing about the pointer, and is not listed. Arrays without elements are such marks,
+too: before and behind those that files put into a section, they make them one table.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ def arranged(
 ) -> list[Extent]:
     """Of the addresses that are listed, the objects, sorted and without overlaps.
 
-    `objects`: all of the image, sorted; `marks`: the addresses that symbols of the linker's are of; `constants`: where nothing
-    can be written, and texts without names lie (first address, end).
+    `objects`: all of the image, sorted; `marks`: the addresses that symbols of the linker's are of; `constants`: where
+    nothing can be written, and texts without names lie (first address, end).
     """
     kept: list[Extent] = []
     starts = [found.address for found in objects]
@@ -147,8 +148,9 @@ def _objects(image: ELFFile, symbols: Iterable[Symbol]) -> list[Extent]:
 
 
 def tabled(objects: Iterable[Extent], tables: Sequence[tuple[int, int]]) -> list[Extent]:
-    """Objects of one size beside each other, in a section that the program named (first address, end), are a table: from the
-    first to the last the program goes as through an array. (Constants with addresses in them may be linked as variables.)"""
+    """Objects of one size beside each other, in a section that the program named (first address, end), are a table:
+    from the first to the last the program goes as through an array. (Constants with addresses in them may be linked as
+    variables.)"""
     found: list[Extent] = []
     size = 0  # of the last one
     for each in objects:

@@ -172,7 +172,9 @@ class Group:
         generated = identity_source(self._program, build_id, facts)
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             files = self._files(generated)
-            publish(link_program(self._toolchain, Path(work), self._program, files, self._compiled, [_beginning(made)]), elf)
+            publish(
+                link_program(self._toolchain, Path(work), self._program, files, self._compiled, [_beginning(made)]), elf
+            )
 
     def _files(self, identity: str) -> Files:
         inputs = self._inputs

@@ -1,5 +1,6 @@
-"""What else decides what is built, beside the program and its board: the compiler, the runtime's files, and this toolkit's
-own build steps. Every key of the build cache has in it what concerns it, so that a change of any of these misses the cache.
+"""What else decides what is built, beside the program and its board: the compiler, the runtime's files, and this
+toolkit's own build steps. Every key of the build cache has in it what concerns it, so that a change of any of these
+misses the cache.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _LIBRARIES = ("pycparser", "elftools")
 
 @functools.cache
 def toolkit(*rooms: str) -> str:
-    """A digest of the Python that runs: its version, the libraries', and the sources of these rooms. Raises StorageError."""
+    """A digest of the Python that runs: its version, the libraries', and the sources of these rooms. Raises
+    StorageError."""
     root = os.path.dirname(score_embed.__file__)
     digest = hashlib.sha256(sys.version.encode())
     _add(digest, root, _EVERYBODY)

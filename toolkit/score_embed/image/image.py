@@ -112,10 +112,9 @@ def build_image(
     """Build the instrumented image.
 
     `told`: what is said of the function `entry`; `whole`: what a whole program is given; `stubs`: what stands in for
-    functions; `objects`: assembly, objects and archives, linked as they are;
-    `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`,
-    `tells_statements`: see instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
-    begins, by any thread.
+    functions; `objects`: assembly, objects and archives, linked as they are; `file_flags`: a file's own flags, before
+    `cflags`; `keep`: a folder that gets the instrumented C; `strict`, `tells_statements`: see instrument_program;
+    `beside`: is told of the program as it is without probes; `progress`: is told each step as it begins, by any thread.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
     if not sources:

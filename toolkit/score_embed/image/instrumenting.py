@@ -1,11 +1,12 @@
-"""The front-end's part of a build: the program is preprocessed and given a main where it has none, then probes are placed.
+"""The front-end's part of a build: the program is preprocessed and given a main where it has none, then probes are
+placed.
 
-What the front-end made is kept in the build cache, by a hash of all that it depends on. Preprocessing is never left out: so
-a header that changed is noticed. What is found there was made by this very toolkit; then no module of the front-end that
-parses, lowers or prints is imported, which takes longer than the rest of a small program's build.
+What the front-end made is kept in the build cache, by a hash of all that it depends on. Preprocessing is never left
+out: so a header that changed is noticed. What is found there was made by this very toolkit; then no module of the
+front-end that parses, lowers or prints is imported, which takes longer than the rest of a small program's build.
 
-A harness is no file that anybody can look at. So where its C is what the user wrote as a hint, a complaint about it belongs to
-the hint's own line: the harness's lines are found again in the program's text, and the hint by what it says.
+A harness is no file that anybody can look at. So where its C is what the user wrote as a hint, a complaint about it
+belongs to the hint's own line: the harness's lines are found again in the program's text, and the hint by what it says.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ _HARNESS_MARK = re.compile(rf'^# (\d+) "{re.escape(HARNESS_FILE)}".*$', re.MULTI
 _Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
 
 
-def at_hint(error: BuildError, sources: Sequence[Source], written: Iterable[tuple[str, str]]) -> BuildError | UsageError:
-    """The error at the hint that it is about, if it is about one. `written`: the C of the hints, and where each stands."""
+def at_hint(
+    error: BuildError, sources: Sequence[Source], written: Iterable[tuple[str, str]]
+) -> BuildError | UsageError:
+    """The error at the hint that it is about, if it is about one. `written`: the C of the hints, and where each
+    stands."""
     at = _HARNESS_PLACE.match(error.where)
     line = _harness_line(sources, int(at[1])) if at is not None else ""
     found = [(text, place) for text, place in written if text in line]
@@ -56,7 +60,9 @@ def at_hint(error: BuildError, sources: Sequence[Source], written: Iterable[tupl
         return error
     named = _QUOTED.findall(error.what)
     text, place = max(found, key=lambda each: (any(name in each[0] for name in named), len(each[0])))
-    return UsageError(f"{error.what}, in '{text}'", place, "It is a condition or a value in C: `len > 0 && p->next != 0`.")
+    return UsageError(
+        f"{error.what}, in '{text}'", place, "It is a condition or a value in C: `len > 0 && p->next != 0`."
+    )
 
 
 def _harness_line(sources: Sequence[Source], number: int) -> str:
@@ -71,8 +77,8 @@ def _harness_line(sources: Sequence[Source], number: int) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be instrumented, and how: see `build_image`. `flags`: of each C file; `native`, `objects`: what is linked
-    to it without probes."""
+    """What is to be instrumented, and how: see `build_image`. `flags`: of each C file; `native`, `objects`: what is
+    linked to it without probes."""
 
     sources: Sequence[Path]
     native: Sequence[Path]

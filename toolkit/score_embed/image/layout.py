@@ -148,7 +148,8 @@ def _flags(toolchain: Toolchain, work: Path, free: Region, restored: Sequence[Se
         assert toolchain.board.hardware.flash is not None
         at = f"{toolchain.board.hardware.flash.at:#x}" if vectors_at == KEEP else vectors_at
         kept.append(f"-Wl,--defsym=sc_arm_table={at}")
-    # Room reserved for a stack or a heap is taken, too: the firmware's are not used. (Nor has the first image its places yet.)
+    # Room reserved for a stack or a heap is taken, too: the firmware's are not used. (Nor has the first image its
+    # places yet.)
     return [f"-L{script.parent}", f"-T{script}", f"-T{extra}", "-Wl,--no-check-sections", *kept]
 
 

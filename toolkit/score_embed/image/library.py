@@ -1,4 +1,5 @@
-"""The models of the C library (`runtime/libc`) for one program: found by their files' names, preprocessed for its board."""
+"""The models of the C library (`runtime/libc`) for one program: found by their files' names, preprocessed for its
+board."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ class Library:
     """The models that a program can call."""
 
     def __init__(self, toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True, stdin: bool = False) -> None:
-        """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family; `stdin`:
-        with what reads standard input."""
+        """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family;
+        `stdin`: with what reads standard input."""
         self.heap = heap
         self.kinds = (heap, stdin)  # which of the runtime's models there are
         self._toolchain, self._cflags = toolchain, cflags

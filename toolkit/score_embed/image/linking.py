@@ -1,7 +1,7 @@
 """The link. What the program and the runtime, or the C library, have of the same name is told apart or makes way first.
 
-Symbols of the program's that begin as the runtime's do, in files without probes, get the prefix that the front-end gives to such
-names in files with probes (`frontend/c/own_names.py`).
+Symbols of the program's that begin as the runtime's do, in files without probes, get the prefix that the front-end
+gives to such names in files with probes (`frontend/c/own_names.py`).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def link_parts(
 def _link_again(
     toolchain: Toolchain, parts: Parts, output: Path, cflags: Sequence[str], extra: Sequence[str], silenced: Set[str]
 ) -> None:
-    """Link what made way for the runtime's. `silenced`: functions of the program's that did, and that nobody runs: what only
-    they refer to (a linker script's `_end`) need not be there."""
+    """Link what made way for the runtime's. `silenced`: functions of the program's that did, and that nobody runs: what
+    only they refer to (a linker script's `_end`) need not be there."""
     messages = Messages(parts.names, toolchain)
     try:
         try:

@@ -1,8 +1,9 @@
-"""What the compiler and the linker complain of in words a user can act on: which symbols, which places, what to do. All of
-them at once: whoever adds a missing file wants to know of the next one, too.
+"""What the compiler and the linker complain of in words a user can act on: which symbols, which places, what to do. All
+of them at once: whoever adds a missing file wants to know of the next one, too.
 
-The names the linker knows are those of files in a working folder; the user's are put in their place. What the compiler has
-against the user's files is said of the files as they were written, in gcc's words, which are better than a parser's.
+The names the linker knows are those of files in a working folder; the user's are put in their place. What the compiler
+has against the user's files is said of the files as they were written, in gcc's words, which are better than a
+parser's.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class Clash:
 
     @property
     def parted(self) -> bool:
-        """Each keeps its own: one is the C library's (linked as a process usually is, the program's would take its place)
-        or the runtime's in its stead (`fork` of a process, `toupper` of an emulated AVR)."""
+        """Each keeps its own: one is the C library's (linked as a process usually is, the program's would take its
+        place) or the runtime's in its stead (`fork` of a process, `toupper` of an emulated AVR)."""
         in_its_stead = self.ours and self.symbol != "main" and not self.symbol.startswith(("__", "sc_"))
         return in_its_stead or any(map(_C_LIBRARY.search, self.places))
 
@@ -103,7 +104,8 @@ class Messages:
         return list(found.values())
 
     def unneeded(self, messages: str, silenced: Set[str], users: Callable[[str], Set[str]]) -> dict[str, bool]:
-        """Undefined symbols to which, of all functions, only these refer, which nobody runs; and whether data does, too.
+        """Undefined symbols to which, of all functions, only these refer, which nobody runs; and whether data does,
+        too.
 
         `users`: the functions with probes that refer to a symbol: of inline probes the linker says the probe's name.
         """
@@ -193,7 +195,8 @@ class Messages:
             return RUNTIME
         if _LINE.match(text):
             file, _, line = text.rpartition(":")
-            return f"{self._names.get(file) or _short(file)}:{line}"  # the file's name as compiled, if that is all it knows
+            # the file's name as compiled, if that is all it knows
+            return f"{self._names.get(file) or _short(file)}:{line}"
         return owner or text
 
 
@@ -255,8 +258,8 @@ def explained(
     native: Sequence[Path],
     flags: Mapping[Path, Sequence[str]],
 ) -> BuildError:
-    """What gcc says of the files instead of `error`; and that, too, if gcc has nothing against the file that it is about.
-    `flags`: of each file."""
+    """What gcc says of the files instead of `error`; and that, too, if gcc has nothing against the file that it is
+    about. `flags`: of each file."""
 
     def of(path: Path, probes: bool) -> BuildError | None:
         try:

@@ -1,10 +1,10 @@
-"""Files that are linked as they are: objects, archives, assembly. What is wrong with one is said before the link,
-whose own words for it help nobody. And which variables of the program they can name: what code without probes reads there
-has no formula.
+"""Files that are linked as they are: objects, archives, assembly. What is wrong with one is said before the link, whose
+own words for it help nobody. And which variables of the program they can name: what code without probes reads there has
+no formula.
 
-Such files say it themselves: one side's symbol table defines a variable, the other's names it. The runtime gets the list, and
-looks there for symbolic data where such code is called. Where a file defines an interrupt handler nobody calls it: there, all
-symbolic data is reported.
+Such files say it themselves: one side's symbol table defines a variable, the other's names it. The runtime gets the
+list, and looks there for symbolic data where such code is called. Where a file defines an interrupt handler nobody
+calls it: there, all symbolic data is reported.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ class _Shared:
 
 
 def shared_variables(ours: Sequence[Path], theirs: Sequence[Path]) -> str:
-    """C text that lists, for the runtime, what `theirs`, files without probes, and `ours` both know; "" if that is nothing."""
+    """C text that lists, for the runtime, what `theirs`, files without probes, and `ours` both know; "" if that is
+    nothing."""
     own = _Shared()
     for path in ours:
         for _, data in members(path):

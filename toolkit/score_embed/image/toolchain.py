@@ -22,9 +22,11 @@ from score_embed.image import identity
 ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
 ROOMY = 1 << 20  # bytes of flash
-QUICK = 512 << 10  # bytes of a generated file: a compiler takes 3 ms for a probe that is inline, six times what its call takes
-# Where each pointer may point to takes gcc time with the square of a function's size: three minutes for lua's interpreter,
-# 88 % of all. Five other large files of it are as large without, to the byte; their instructions differ in places.
+# bytes of a generated file: a compiler takes 3 ms for a probe that is inline, six times what its call takes
+QUICK = 512 << 10
+# Where each pointer may point to takes gcc time with the square of a function's size: three minutes for lua's
+# interpreter, 88 % of all. Five other large files of it are as large without, to the byte; their instructions differ in
+# places.
 _SWIFTLY = ("-fno-tree-pta",)
 DEADLINE = 300  # seconds for one run of the compiler
 
@@ -80,8 +82,8 @@ HEAP_NAMES = tuple(
         *("_malloc_r", "_free_r", "_calloc_r", "_realloc_r", "_memalign_r"),
     )
 )
-# gcc sees the whole runtime at once: what every probe calls can become part of it, and probes that a program does not use
-# are left out.
+# gcc sees the whole runtime at once: what every probe calls can become part of it, and probes that a program does not
+# use are left out.
 _WHOLE = ("-flto=1", "-flto-partition=one")
 _SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
 _BEFORE_C99 = frozenset(
@@ -172,8 +174,8 @@ class Toolchain:
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def _quiet(self, source: Path) -> list[str]:
-        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is room
-        for four times as many; but in a file that would take the compiler long."""
+        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is
+        room for four times as many; but in a file that would take the compiler long."""
         if _is_large(source):
             return []
         flash, is_fed = self.board.hardware.flash, bool(self.board.firmware.feed)  # fed at branches
@@ -222,8 +224,8 @@ class Toolchain:
         return (*_RUNTIME, "-O3" if self._flash_is_cheap() else "-Os")
 
     def _flash_is_cheap(self) -> bool:
-        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code, and ld
-        2.40 cannot relax it for RISC-V."""
+        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code, and
+        ld 2.40 cannot relax it for RISC-V."""
         emulated = isinstance(self.board.run, QemuRun) and self.board.runtime == "arm"
         return emulated or self.is_process
 
@@ -340,7 +342,8 @@ def _is_large(source: Path) -> bool:
 
 
 def run_tool(command: Sequence[str], where: str) -> str:
-    """What a compiler or one of its tools puts out. Raises BuildError if it cannot be run, complains, or does not finish."""
+    """What a compiler or one of its tools puts out. Raises BuildError if it cannot be run, complains, or does not
+    finish."""
     done = execute(command, where)
     if done.returncode:
         raise complaint(done.stderr, where)

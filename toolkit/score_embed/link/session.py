@@ -1,7 +1,8 @@
-"""The host's side of the link as a state machine: bytes in, bytes out, no I/O, no clock. It is the engine's (`session.hpp`).
+"""The host's side of the link as a state machine: bytes in, bytes out, no I/O, no clock. It is the engine's
+(`session.hpp`).
 
-One test at a time. Whatever is damaged on the way is asked for again, and the number of attempts that bring nothing new is
-bounded: then a TargetError says so.
+One test at a time. Whatever is damaged on the way is asked for again, and the number of attempts that bring nothing new
+is bounded: then a TargetError says so.
 """
 
 from __future__ import annotations

@@ -226,7 +226,8 @@ class Explore(Test):
 
 
 class Again:
-    """The kept tests of a campaign, run on a program that is built once for all of them, when the first is asked for."""
+    """The kept tests of a campaign, run on a program that is built once for all of them, when the first is asked
+    for."""
 
     def __init__(self, case: Case, folder: Path) -> None:
         self.case = case
@@ -244,8 +245,8 @@ class Again:
 
 
 class Regress(Test):
-    """A kept test of a campaign on the program as it is now. It fails if it ends in a bug that is not known, or otherwise
-    than it did."""
+    """A kept test of a campaign on the program as it is now. It fails if it ends in a bug that is not known, or
+    otherwise than it did."""
 
     def __init__(self, *, again: Again, test: str, **others: Any) -> None:
         super().__init__(**others)

@@ -1,4 +1,5 @@
-"""Coverage criteria in words, for the terminal, the report and the page: statements, MC/DC, and what became of `--goal`.
+"""Coverage criteria in words, for the terminal, the report and the page: statements, MC/DC, and what became of
+`--goal`.
 
 Of MC/DC there are the totals, and a table of each decision's conditions with what is missing.
 """
@@ -96,4 +97,6 @@ def _condition(row: Mapping[str, Any]) -> str:
     missing = " and ".join("true" if value else "false" for value in row["missing"])
     masking = _WORDS[row["masking"]] + (f" (never decides as {missing})" if missing else "")
     pair = " and ".join(row["pair"])
-    return f"{row['condition']}: masking {masking}; unique cause {_WORDS[row['unique_cause']]}" + (f" ({pair})" if pair else "")
+    return f"{row['condition']}: masking {masking}; unique cause {_WORDS[row['unique_cause']]}" + (
+        f" ({pair})" if pair else ""
+    )

@@ -72,7 +72,9 @@ def require_entry(entry: Entry, folder: Path) -> None:
     texts = [(entry.name, _NAME)]
     for argument in entry.arguments:
         name = re.escape(argument.name)
-        declarator = rf"(?:{name}{_BOUNDS}|\(\s*\*+\s*(?:{_NAME}\s+)?{name}{_BOUNDS}\s*\)\s*(?:{_BOUNDS}|\([\w\s*,]*\)))"
+        declarator = (
+            rf"(?:{name}{_BOUNDS}|\(\s*\*+\s*(?:{_NAME}\s+)?{name}{_BOUNDS}\s*\)\s*(?:{_BOUNDS}|\([\w\s*,]*\)))"
+        )
         texts += [
             (argument.name, _NAME),
             (argument.declaration, rf"{_WORDS}\s*{declarator}"),

@@ -1,8 +1,8 @@
 """Fingerprints of bugs, by which they are known again, and the file of those that a project knows already (a baseline).
 
-A fingerprint is a bug's identity (results/known_bugs.py), and a number where several have the same. A baseline is text that is
-committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it (results/known_bugs.py
-reads it).
+A fingerprint is a bug's identity (results/known_bugs.py), and a number where several have the same. A baseline is text
+that is committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it
+(results/known_bugs.py reads it).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _HEAD = (
 
 
 def of_all(found: Findings) -> list[str]:
-    """One for each bug, and behind them one for each that the user has judged. Bugs that are alike in all that counts are
-    numbered from the top of the file, whatever is said of them."""
+    """One for each bug, and behind them one for each that the user has judged. Bugs that are alike in all that counts
+    are numbered from the top of the file, whatever is said of them."""
     bugs = [*found.bugs, *(bug for bug, _ in found.judged)]
     keys = [identity(bug, found.sources) for bug in bugs]
     order = sorted(range(len(keys)), key=lambda i: bugs[i].place.line)

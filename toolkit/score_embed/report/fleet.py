@@ -1,9 +1,9 @@
 """Figures of fleets in words and tables: one campaign's for its report, several fleets' in the tables of SCORE's paper,
 with what the paper published.
 
-Efficiency is how much of each client a fleet gets. DV5 of the paper is: tests of the fleet, by those of one client, by the
-number of clients. It compares campaigns of the same length. A campaign that came to its end has the same tests with any
-number of clients, only sooner. There tests a second are compared.
+Efficiency is how much of each client a fleet gets. DV5 of the paper is: tests of the fleet, by those of one client, by
+the number of clients. It compares campaigns of the same length. A campaign that came to its end has the same tests with
+any number of clients, only sooner. There tests a second are compared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Coverage as gcovr's JSON, from which gcovr writes Cobertura, Sonar, Coveralls, LCOV, HTML and more.
 
-As in the lcov tracefile, a count is 1 or 0 (how often is not known), and only lines with branches are there. A campaign that
-recorded vectors has its decisions there, too, as GCC's condition coverage. Functions are left out: which ones without a
-branch were entered, the record does not say.
+As in the lcov tracefile, a count is 1 or 0 (how often is not known), and only lines with branches are there. A campaign
+that recorded vectors has its decisions there, too, as GCC's condition coverage. Functions are left out: which ones
+without a branch were entered, the record does not say.
 """
 
 from __future__ import annotations

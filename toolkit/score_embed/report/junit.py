@@ -79,7 +79,9 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[_Sho
     )
     lines = [f"verdict: {ended(test.verdict, test.code)}", *(f"{key} = {value}" for key, value in test.inputs.items())]
     for bug, is_known in bugs:
-        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs, found.arrays) or 'any input'}{text.witness(bug)}"
+        message = (
+            f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs, found.arrays) or 'any input'}{text.witness(bug)}"
+        )
         if is_known:
             lines.append(f"the baseline knows: {message}")
             continue

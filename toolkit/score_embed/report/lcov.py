@@ -1,8 +1,8 @@
 """Coverage as an lcov tracefile, for genhtml, editors and coverage services.
 
-It says what the campaign knows and nothing else: which directions were taken, and by a campaign that recorded vectors, which
-conditions decided (MCDC records, which lcov 2.3 and later read, 1.16 passes over, and 2.0 and 2.2 refuse unless they are told
-to ignore errors of format). How often is not known, so a count is 1 or 0, and only lines with branches
+It says what the campaign knows and nothing else: which directions were taken, and by a campaign that recorded vectors,
+which conditions decided (MCDC records, which lcov 2.3 and later read, 1.16 passes over, and 2.0 and 2.2 refuse unless
+they are told to ignore errors of format). How often is not known, so a count is 1 or 0, and only lines with branches
 have a line record. Functions are left out: an entered function without a branch leaves no trace.
 """
 
@@ -28,7 +28,11 @@ def tracefile(found: Findings) -> str:
     for decision in branches.decisions_of(found):
         decided.setdefault(str(found.absolute(decision.file)), []).append(decision)
     name = re.sub(r"\W", "_", found.program.name, flags=re.ASCII)
-    lines = [line for file, indices in sorted(by_file.items()) for line in _section(found, name, file, indices, decided.get(file, ()))]
+    lines = [
+        line
+        for file, indices in sorted(by_file.items())
+        for line in _section(found, name, file, indices, decided.get(file, ()))
+    ]
     return "".join(line + "\n" for line in lines)
 
 
@@ -63,8 +67,8 @@ def _section(
 
 
 def _decisions(decided: Sequence[Decision]) -> Iterator[str]:
-    """The format tells decisions of a line by how many conditions they have. Of those that it cannot tell apart, a condition
-    is covered if it is in each of them."""
+    """The format tells decisions of a line by how many conditions they have. Of those that it cannot tell apart, a
+    condition is covered if it is in each of them."""
     groups: dict[tuple[int, int], list[Decision]] = {}
     for decision in decided:
         if decision.conditions:

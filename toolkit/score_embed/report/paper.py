@@ -1,7 +1,7 @@
 """What SCORE's paper (Kim, Kim and Rothermel, ASE 2011) published, to stand beside our figures.
 
-Six programs, five minutes each, means of 30 runs on nodes of 2011. A test of theirs took a path that no other test took.
-Figures 2 to 4 are plots in the paper, so what can be said of them follows from its tables.
+Six programs, five minutes each, means of 30 runs on nodes of 2011. A test of theirs took a path that no other test
+took. Figures 2 to 4 are plots in the paper, so what can be said of them follows from its tables.
 """
 
 from __future__ import annotations

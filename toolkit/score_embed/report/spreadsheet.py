@@ -1,8 +1,8 @@
 """Tests as CSV (RFC 4180, with a heading), a row each, for spreadsheets and scripts.
 
-A campaign may have millions of tests, so they are read twice and never held: once for the names of the inputs, which are
-the columns, and once for the rows. A spreadsheet takes a cell that begins like a formula for one, and a record may come
-from somebody else: before such texts stands an apostrophe.
+A campaign may have millions of tests, so they are read twice and never held: once for the names of the inputs, which
+are the columns, and once for the rows. A spreadsheet takes a cell that begins like a formula for one, and a record may
+come from somebody else: before such texts stands an apostrophe.
 """
 
 from __future__ import annotations

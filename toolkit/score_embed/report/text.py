@@ -95,7 +95,8 @@ def ended(summary: Mapping[str, Any]) -> str:
 
 
 def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
-    """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a count."""
+    """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a
+    count."""
     own = [f"{name} = {value}" for name, value in readable(shown.without_answers(values), arrays).items()]
     if most is not None and len(own) > most:
         own[most:] = [f"and {len(own) - most} more"]
@@ -213,7 +214,9 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
-    yield from _titled("statement coverage", criteria.statement_lines(found.summary["statements"], found.summary["within"]))
+    yield from _titled(
+        "statement coverage", criteria.statement_lines(found.summary["statements"], found.summary["within"])
+    )
     yield from _titled("MC/DC", criteria.mcdc_lines(found.summary["mcdc"], found.summary["within"]))
     yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))
@@ -268,8 +271,8 @@ def _bugs(found: Findings) -> Iterator[str]:
 
 
 def debugging(found: Findings, item: Bug) -> Iterator[tuple[str, str]]:
-    """What to build, and the command that gives it the bug's input. Nothing of a whole program: it takes that from arguments and
-    standard input."""
+    """What to build, and the command that gives it the bug's input. Nothing of a whole program: it takes that from
+    arguments and standard input."""
     stem = small_stem(item.test) if item.small else next((t.stem for t in found.kept if t.number == item.test), "")
     if not stem or found.program.whole:
         return

@@ -98,8 +98,8 @@ def totals(rows: Sequence[Row], notes: Sequence[str], known: int = 0) -> Iterato
 
 
 def bugs(ranked: Sequence[tuple[Row, Found]], baseline: Set[str] = frozenset()) -> Iterator[str]:
-    """The bugs, the likeliest first, those of a baseline last: where, what, and whether a caller shows it, too. Each is a line
-    that editors and servers know from compilers, as those of a campaign are."""
+    """The bugs, the likeliest first, those of a baseline last: where, what, and whether a caller shows it, too. Each is
+    a line that editors and servers know from compilers, as those of a campaign are."""
     ranked = sorted(ranked, key=lambda each: each[1].fingerprint in baseline)
     for row, bug in ranked[:_MOST_BUGS]:
         where = f"{bug.file}:{bug.line}" if bug.file else "unknown place"

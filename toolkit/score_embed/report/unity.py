@@ -1,7 +1,8 @@
-"""Tests of a campaign as a C file of regression tests for Unity, which builds without score-embed, and a Makefile for such files.
+"""Tests of a campaign as a C file of regression tests for Unity, which builds without score-embed, and a Makefile for
+such files.
 
-The file includes the source that defines `main` (or the function of `--entry`), so that static functions and the
-file's own types are within reach and the program's main does not clash with that of the tests. The Makefile builds each file
+The file includes the source that defines `main` (or the function of `--entry`), so that static functions and the file's
+own types are within reach and the program's main does not clash with that of the tests. The Makefile builds each file
 with the sources of the program beside the one that it includes. The program's own flags are written as they were given;
 files of it that define main get another name for that.
 """
@@ -244,8 +245,8 @@ def _runner(names: Iterable[str]) -> str:
 def makefile(
     tests: Sequence[str], sources: Mapping[Path, Sequence[str]], included: Mapping[str, Path], folder: Path
 ) -> str:
-    """`tests`: the files' names without their ending; `sources`: the program's C files and the flags of each; `included`: by
-    test, the source that it includes; `folder`: where the Makefile will lie."""
+    """`tests`: the files' names without their ending; `sources`: the program's C files and the flags of each;
+    `included`: by test, the source that it includes; `folder`: where the Makefile will lie."""
     at = os.path.realpath(folder)
     here = os.path.relpath(os.getcwd(), at)
     objects = {path: f"program{number}.o" for number, path in enumerate(sources)}

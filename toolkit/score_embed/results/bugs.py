@@ -47,7 +47,8 @@ class Bug(Struct):
     count: int = 1
     confirmed: bool = False
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
-    depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
+    # the inputs that its path depends on, what is asked last first; None: not known
+    depends: tuple[str, ...] | None = None
     small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
     guess: str = ""  # the bound of the object's size that a harness has guessed, where it was left
     objects: tuple[Named, ...] = ()  # … and what it consists of; not in summary.json
@@ -82,8 +83,8 @@ def kind_of(verdict: Verdict, code: int) -> str:
 
 
 def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
-    """The user's line where a test ended: by the program counter, else by the last probe. Within a model of the C library it is
-    the line that called it."""
+    """The user's line where a test ended: by the program counter, else by the last probe. Within a model of the C
+    library it is the line that called it."""
     last = _site(table, finished.site)
     entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
     within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library

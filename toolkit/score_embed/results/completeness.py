@@ -2,8 +2,8 @@
 
 `exhausted` is a proof that every feasible path was run, so it is said here only, of all that could not be followed,
 whoever noted it: the explorer (of values and paths), the books (of a first test that differs when it is run again, of a
-fleet's lost or repeated tests), the tests that are set aside, the image (of what was known to be lost when it was built).
-What holds only within the surroundings that the program was told of is said beside it.
+fleet's lost or repeated tests), the tests that are set aside, the image (of what was known to be lost when it was
+built). What holds only within the surroundings that the program was told of is said beside it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,28 @@ from score_embed.results.sourcemap import SourceMap
 # What these return is no input that was explored, and differs from run to run. A stub makes it one.
 _DIFFERS = frozenset(
     {
-        *("arc4random", "arc4random_buf", "arc4random_uniform", "clock", "clock_gettime", "ftime", "getcpu", "getentropy"),
-        *("getitimer", "getloadavg", "getpgid", "getpgrp", "getpid", "getppid", "getrandom", "getrusage", "getsid", "gettid"),
+        *(
+            "arc4random",
+            "arc4random_buf",
+            "arc4random_uniform",
+            "clock",
+            "clock_gettime",
+            "ftime",
+            "getcpu",
+            "getentropy",
+        ),
+        *(
+            "getitimer",
+            "getloadavg",
+            "getpgid",
+            "getpgrp",
+            "getpid",
+            "getppid",
+            "getrandom",
+            "getrusage",
+            "getsid",
+            "gettid",
+        ),
         *("gettimeofday", "mktemp", "sched_getcpu", "syscall", "sysinfo", "tempnam", "time", "timer_gettime", "times"),
         *("timespec_get", "tmpnam", "tmpnam_r", "__builtin_ia32_rdtsc", "__builtin_ia32_rdtscp"),
         *(f"__builtin_ia32_rdrand{bits}_step" for bits in (16, 32, 64)),
@@ -28,7 +48,8 @@ _DIFFERS = frozenset(
 
 
 def is_vacuous(summary: Mapping[str, Any]) -> bool:
-    """Whether a campaign came to its end without any path: what is assumed holds for no input, so nothing was explored."""
+    """Whether a campaign came to its end without any path: what is assumed holds for no input, so nothing was
+    explored."""
     return summary["stopped"] in (Stop.EXHAUSTED, Stop.DRAINED) and not (summary["paths"] or summary["lost"])
 
 
@@ -40,6 +61,7 @@ def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
 
 
 def surroundings(outside: Iterable[str]) -> tuple[str, ...]:
-    """In words, what a program that uses these functions is told by its surroundings: it was explored with that only."""
+    """In words, what a program that uses these functions is told by its surroundings: it was explored with that
+    only."""
     names = [f"{name}()" for name in outside if name in _DIFFERS]
     return (f"what {', '.join(names)} said",) if names else ()

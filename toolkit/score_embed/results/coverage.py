@@ -40,8 +40,8 @@ class Direction(Struct, frozen=True, array_like=True):
 
 
 def directions_of(table: SiteTable) -> dict[int, Direction]:
-    """All directions of an image by coverage index, but for those in models of the C library, in stubs and in the main that
-    `--entry` makes."""
+    """All directions of an image by coverage index, but for those in models of the C library, in stubs and in the main
+    that `--entry` makes."""
     found: dict[int, Direction] = {}
     for site in table.branches():
         if site.function.startswith(MODEL) or site.file in (STUBS_FILE, HARNESS_FILE):
@@ -97,7 +97,9 @@ class Coverage:
             self.grown = time.monotonic()
         return fresh
 
-    def unflipped(self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
+    def unflipped(
+        self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()
+    ) -> list[dict[str, Any]]:
         """Every direction not covered, with its reason.
 
         `reasons`: (coverage index, reason) → how often; `waiting`: indices that a test still to run leads to.

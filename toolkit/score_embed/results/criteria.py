@@ -1,11 +1,12 @@
 """What a campaign reached of statements, of MC/DC and of its goal, as the summary says it: of the record alone.
 
 A statement is *unreachable* only where that is proved: by a campaign that is exhausted, none of whose paths came to its
-stretch. It is *uncertain* if some test came to its stretch and none to its end: a fault, a failed check or a call that does not
-come back stands before it or behind it in there; or if interrupts may run it, of which coverage knows nothing. Else it is *open*.
+stretch. It is *uncertain* if some test came to its stretch and none to its end: a fault, a failed check or a call that
+does not come back stands before it or behind it in there; or if interrupts may run it, of which coverage knows nothing.
+Else it is *open*.
 
-Of MC/DC, `infeasible` is said only where it is proved: by constants, which the tree tells, or by a campaign that is exhausted
-and saw the vectors of each path. Else what is missing is open.
+Of MC/DC, `infeasible` is said only where it is proved: by constants, which the tree tells, or by a campaign that is
+exhausted and saw the vectors of each path. Else what is missing is open.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from score_embed.results.store import Store
 from score_embed.results.vectors import VectorState, by_decision, fewest_tests, require
 
 
-def statement_words(stretches: Iterable[Stretch], covered: AbstractSet[int], stopped: str) -> Iterator[tuple[Stretch, int, Statement]]:
+def statement_words(
+    stretches: Iterable[Stretch], covered: AbstractSet[int], stopped: str
+) -> Iterator[tuple[Stretch, int, Statement]]:
     """Each statement, as a stretch and its number there, and what is known of it."""
     never = Statement.UNREACHABLE if stopped == Stop.EXHAUSTED else Statement.OPEN
     for one in stretches:
@@ -89,8 +92,8 @@ def of_decisions(sources: SourceMap, state: VectorState, stopped: str) -> dict[s
 
 
 def fewest(sources: SourceMap, state: VectorState) -> tuple[tuple[int, ...], bool]:
-    """As few tests as can be for what all tests show of decisions and take of branches, beside the user's own; and whether
-    that is proved."""
+    """As few tests as can be for what all tests show of decisions and take of branches, beside the user's own; and
+    whether that is proved."""
     wanted = [index for index, at in sources.directions.items() if is_users(at.file, at.function)]
     return fewest_tests(state, sources.decisions, wanted)
 
@@ -107,7 +110,9 @@ def _decision(decision: Decision, vectors: Sequence[str], proved: bool) -> dict[
         "function": shown(decision.function),
         "decision": decision.text,
         "vectors": sorted(vectors),
-        "conditions": [_condition(decision, number, seen, possible, proved) for number in range(len(decision.conditions))],
+        "conditions": [
+            _condition(decision, number, seen, possible, proved) for number in range(len(decision.conditions))
+        ],
     }
 
 
@@ -139,7 +144,12 @@ def goal(
     if criterion == "statement":
         rest = statement_counts(sources.stretches, covered, stopped)
         missing = rest["total"] - rest["reached"]
-        return {"criterion": criterion, "reached": not missing, "proved": missing == rest["unreachable"] > 0, "missing": missing}
+        return {
+            "criterion": criterion,
+            "reached": not missing,
+            "proved": missing == rest["unreachable"] > 0,
+            "missing": missing,
+        }
     branches = {index for index, at in sources.directions.items() if is_users(at.file, at.function)} - covered
     missing = len(branches)
     unknown = 0

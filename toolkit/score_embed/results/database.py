@@ -332,8 +332,8 @@ def _require_campaign(folder: Path) -> None:
 
 
 def _require_no_journal(folder: Path) -> None:
-    """A record has a log, and only while its tables are made a rollback journal. SQLite would obey whatever lies there: put
-    other pages into the record, and delete the file that the journal names as belonging to it."""
+    """A record has a log, and only while its tables are made a rollback journal. SQLite would obey whatever lies there:
+    put other pages into the record, and delete the file that the journal names as belonging to it."""
     journal = folder / f"{FILE}-journal"
     if not journal.exists():
         return

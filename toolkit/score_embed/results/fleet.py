@@ -37,7 +37,8 @@ class FleetFigures(Struct, frozen=True):
     tests: int  # recorded
     redundant: int  # tests that had been run before
     seconds: float  # from the start to the end of the last client
-    protocol: Mapping[str, int] = field(default_factory=dict)  # what else happened: clients given up, pairs handed back …
+    # what else happened: clients given up, pairs handed back …
+    protocol: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def workload(self) -> list[int]:

@@ -1,8 +1,8 @@
 """Bugs that are known already: what the user has said of them, and the file of those that a project knows (a baseline).
 
-A bug's identity is made of what stays when code around it is edited or moved to another folder: kind, file name, function,
-callers and the text of the line; never of line numbers, inputs or the campaign. A fingerprint is the identity, and a number
-where several have the same. What the user has judged, or the baseline knows, ends no campaign.
+A bug's identity is made of what stays when code around it is edited or moved to another folder: kind, file name,
+function, callers and the text of the line; never of line numbers, inputs or the campaign. A fingerprint is the
+identity, and a number where several have the same. What the user has judged, or the baseline knows, ends no campaign.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LINE = re.compile(r"([0-9a-f]{32}:[1-9][0-9]*)(\s.*)?")
 
 @dataclass(frozen=True)
 class Sorted:
-    """`open`: bugs of which nothing was said; `judged`: the others, with the line that says so; `unmatched`: lines that no bug of this
-    campaign is meant by."""
+    """`open`: bugs of which nothing was said; `judged`: the others, with the line that says so; `unmatched`: lines that
+    no bug of this campaign is meant by."""
 
     open: tuple[Bug, ...]
     judged: tuple[tuple[Bug, Judged], ...]

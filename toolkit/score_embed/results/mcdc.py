@@ -2,13 +2,13 @@
 
 Two readings of it, which differ in what the other conditions may do:
 
-* *Masking*: the condition was seen true and seen false, each time with an effect on the outcome. It has none where a later
-  operand decides alone: in `a && b`, a is masked if b is false; in `a || b`, if b is true.
-* *Unique cause*: there are two vectors with different outcomes that differ in this condition only. A condition that one of
-  them did not evaluate may be anything in the other.
+* *Masking*: the condition was seen true and seen false, each time with an effect on the outcome. It has none where a
+  later operand decides alone: in `a && b`, a is masked if b is false; in `a || b`, if b is true.
+* *Unique cause*: there are two vectors with different outcomes that differ in this condition only. A condition that one
+  of them did not evaluate may be anything in the other.
 
-A condition with a constant value takes part in what decides, and has nothing to show itself. What constants make impossible
-is told from the tree; whether anything else is, only a campaign that has run every path can tell.
+A condition with a constant value takes part in what decides, and has nothing to show itself. What constants make
+impossible is told from the tree; whether anything else is, only a campaign that has run every path can tell.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def shown(decision: Decision, vectors: Iterable[str]) -> Shown:
     masking = frozenset(item for vector in known for item in items(decision, vector))
     by_outcome: dict[bool | None, list[tuple[str, int, int]]] = {}
     for vector in known:
-        by_outcome.setdefault(values(decision, vector)[-1], []).append((vector, _bits(vector, FALSE), _bits(vector, TRUE)))
+        by_outcome.setdefault(values(decision, vector)[-1], []).append(
+            (vector, _bits(vector, FALSE), _bits(vector, TRUE))
+        )
     unique: dict[int, tuple[str, str]] = {}
     for one, one_false, one_true in by_outcome.get(False, ()):
         for other, other_false, other_true in by_outcome.get(True, ()):
@@ -166,7 +168,8 @@ def fewest(brought: Mapping[int, frozenset[int]], most: int = 200_000) -> tuple[
 
 
 def _reduced(brought: Mapping[int, frozenset[int]]) -> tuple[list[int], dict[int, frozenset[int]]]:
-    """The tests that have to be chosen, for nobody else brings something of theirs; and what others bring beside these."""
+    """The tests that have to be chosen, for nobody else brings something of theirs; and what others bring beside
+    these."""
     forced: list[int] = []
     rows = _undominated(brought)
     while True:

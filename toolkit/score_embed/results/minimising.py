@@ -1,15 +1,15 @@
 """A bug's input made small before people read it: short texts, zeros where it does not matter, NULL where it may be.
 
-Each step is run on the target and kept only if the same bug comes out at the same place. First all of the input is made zero, then
-halves of its objects, then what is left one by one: so what does not matter costs few runs. The number of runs is bounded, and
-nothing depends on time, so that the same campaign shows the same inputs.
+Each step is run on the target and kept only if the same bug comes out at the same place. First all of the input is made
+zero, then halves of its objects, then what is left one by one: so what does not matter costs few runs. The number of
+runs is bounded, and nothing depends on time, so that the same campaign shows the same inputs.
 
-Only bugs are made small. A test that brought coverage is worth its path: it would have to keep that, so most of its bytes, and
-there are many of them.
+Only bugs are made small. A test that brought coverage is worth its path: it would have to keep that, so most of its
+bytes, and there are many of them.
 
-Tests that leave the campaign, as regression tests and exports, leave with the small input. A bug's test is there to end in that
-bug, which its simpler input does as well. What only the second witness saw is no end of a test: such a test ends well, and what
-it is expected to do is what it did with its own input.
+Tests that leave the campaign, as regression tests and exports, leave with the small input. A bug's test is there to end
+in that bug, which its simpler input does as well. What only the second witness saw is no end of a test: such a test
+ends well, and what it is expected to do is what it did with its own input.
 """
 
 from __future__ import annotations
@@ -138,7 +138,11 @@ def _lengths(length: int) -> Iterator[int]:
 def _bytes(work: _Smaller, part: Named, begin: int, end: int) -> None:
     """Zeros from `begin` to `end`, as far as that does."""
     whole = work.of(part)
-    if not any(whole[begin:end]) or work.try_(part, whole[:begin] + bytes(end - begin) + whole[end:]) or end - begin == 1:
+    if (
+        not any(whole[begin:end])
+        or work.try_(part, whole[:begin] + bytes(end - begin) + whole[end:])
+        or end - begin == 1
+    ):
         return
     middle = (begin + end) // 2
     _bytes(work, part, middle, end)
@@ -148,8 +152,8 @@ def _bytes(work: _Smaller, part: Named, begin: int, end: int) -> None:
 def needed(
     depends: Sequence[str] | None, data: bytes, made: bytes, objects: Sequence[Named], again: Again
 ) -> tuple[str, ...]:
-    """Of the inputs that the bug may depend on (None: on any) those of which it is not shown that it does not: a null that was none
-    before, or that may as well be none, has no part in it. Asks for one run for each null."""
+    """Of the inputs that the bug may depend on (None: on any) those of which it is not shown that it does not: a null
+    that was none before, or that may as well be none, has no part in it. Asks for one run for each null."""
     names = [part.name for part in objects] if depends is None else depends
     return tuple(name for name in names if _is_needed(name, data, made, objects, again))
 

@@ -1,13 +1,13 @@
 """The record's pairs by their ids: those that wait, and who has them. What a fleet's server needs.
 
 Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
-found, so only what became of them within a batch is written. A fleet's clients may report a pair twice, so what a fleet has
-done is remembered by its id. Of a client that might lie, the pairs that it has done are kept with its name until the end,
-to be done again.
+found, so only what became of them within a batch is written. A fleet's clients may report a pair twice, so what a fleet
+has done is remembered by its id. Of a client that might lie, the pairs that it has done are kept with its name until
+the end, to be done again.
 
-A test is lost if its target, or the host, died under it in a way that says nothing of the program. It leaves a pair behind
-that no campaign runs by itself: it would cost a target each time. `--retry-lost` makes all of them wait again. As long as
-one is left, something of the program is not known.
+A test is lost if its target, or the host, died under it in a way that says nothing of the program. It leaves a pair
+behind that no campaign runs by itself: it would cost a target each time. `--retry-lost` makes all of them wait again.
+As long as one is left, something of the program is not known.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class PairTable:
         self._database.add(_BY_ID, ())
 
     def add(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
-        """Pairs that wait: (id, rank in the queue, serialised). One that waits already, or is remembered as done, stays so.
+        """Pairs that wait: (id, rank in the queue, serialised). One that waits already, or is remembered as done, stays
+        so.
 
         `rank`: empty if only the fleet's clients know their order; `owner`: the client that has them, if any.
         """

@@ -1,9 +1,9 @@
 """What a campaign's record holds beside its tables: a few parts, each under its key and of one type.
 
-They are written as JSON and checked when they are read, so that a damaged record ends in one message. Of what and by whom
-the campaign was made (provenance) whoever goes on with it compares. How far it has come is committed with each batch. A
-campaign may last seconds or weeks, and the record is written each second; so the moments of its timeline are a bounded
-number: when they are too many every second one is dropped, and from then on they are twice as far apart.
+They are written as JSON and checked when they are read, so that a damaged record ends in one message. Of what and by
+whom the campaign was made (provenance) whoever goes on with it compares. How far it has come is committed with each
+batch. A campaign may last seconds or weeks, and the record is written each second; so the moments of its timeline are a
+bounded number: when they are too many every second one is dropped, and from then on they are twice as far apart.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Program(Struct, frozen=True):
 
 
 class Confined(Struct, frozen=True):
-    """The layers that keep targets from this machine, and those that it does not have, each with the reason; and what lies beyond
-    an exploration within these, in words."""
+    """The layers that keep targets from this machine, and those that it does not have, each with the reason; and what
+    lies beyond an exploration within these, in words."""
 
     active: tuple[str, ...]
     missing: tuple[str, ...]
@@ -194,7 +194,8 @@ def decoded(text: str, kind: type[T], what: str, folder: Path) -> T:
 
 
 def typed(values: object, kind: type[T], what: str, folder: Path) -> T:
-    """Rows of the record in `folder`, of columns of these types: SQLite takes any value anywhere. Raises StorageError."""
+    """Rows of the record in `folder`, of columns of these types: SQLite takes any value anywhere. Raises
+    StorageError."""
     try:
         return msgspec.convert(values, kind, builtin_types=(bytes,))
     except msgspec.ValidationError as error:

@@ -1,12 +1,12 @@
 """The hashes of the paths that a campaign has seen: as a set in memory, and in the record.
 
-A campaign sees millions of paths, and nothing else in memory grows with their number. So a hash takes 9 to 11 bytes, a tenth
-of what Python's own set takes: sorted arrays, one for each value of the highest bits (the hashes come from the target well
-mixed), so that taking one in moves a few kilobytes at most. Those that somebody knows already are sorted when the first of
-an array is asked for: a campaign of ten million goes on at once.
+A campaign sees millions of paths, and nothing else in memory grows with their number. So a hash takes 9 to 11 bytes, a
+tenth of what Python's own set takes: sorted arrays, one for each value of the highest bits (the hashes come from the
+target well mixed), so that taking one in moves a few kilobytes at most. Those that somebody knows already are sorted
+when the first of an array is asked for: a campaign of ten million goes on at once.
 
-In the record those of a batch are one row. They are only read all together, when a campaign goes on. An index of hashes,
-which are random, would write another page for each of them once the record is large: 14 kB a test.
+In the record those of a batch are one row. They are only read all together, when a campaign goes on. An index of
+hashes, which are random, would write another page for each of them once the record is large: 14 kB a test.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
-"""Inputs as people read them: pointers as what they lead to, what lies behind a null pointer left out, stubs call by call.
+"""Inputs as people read them: pointers as what they lead to, what lies behind a null pointer left out, stubs call by
+call.
 
-A harness has an input `n != NULL` for a pointer that may be null, and `f: 0 stub, 1 twice` for a choice among functions. What a bug
-rests on are the pointers that were null, as far as its path asked for them: whether they can be is for the user to say.
+A harness has an input `n != NULL` for a pointer that may be null, and `f: 0 stub, 1 twice` for a choice among
+functions. What a bug rests on are the pointers that were null, as far as its path asked for them: whether they can be
+is for the user to say.
 
-A stub's inputs are called after its function (`frontend/stub_body.py`): `read()` is what it returned, `read(*data)` what it
-wrote, `log() called` that it gave nothing, and a number stands behind each but the first (`read()#2`). No variable of C has such a name.
+A stub's inputs are called after its function (`frontend/stub_body.py`): `read()` is what it returned, `read(*data)`
+what it wrote, `log() called` that it gave nothing, and a number stands behind each but the first (`read()#2`). No
+variable of C has such a name.
 """
 
 from __future__ import annotations
@@ -94,7 +97,8 @@ def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) 
 
 
 def guess_of(name: str, guesses: Sequence[Guess]) -> str:
-    """The guess, in words, of the size of the object that an input is in; "" if its size was said, or is the program's own."""
+    """The guess, in words, of the size of the object that an input is in; "" if its size was said, or is the program's
+    own."""
     of = [guess for guess in guesses if _is_of(name, guess.pointer)]
     return max(of, key=lambda guess: len(guess.pointer)).bound if of else ""
 
@@ -139,7 +143,10 @@ def answers(values: Mapping[str, Value]) -> list[str]:
             plain, _, _ = name.partition("#")
             subject, shown = _sentence(plain, value)
             found.setdefault(subject, []).append(shown)
-    return [_counted(subject, shown) if subject.endswith(_CALLED) else f"{subject} {_listed(shown)}" for subject, shown in found.items()]
+    return [
+        _counted(subject, shown) if subject.endswith(_CALLED) else f"{subject} {_listed(shown)}"
+        for subject, shown in found.items()
+    ]
 
 
 def _sentence(name: str, value: Value) -> tuple[str, str]:

@@ -1,6 +1,8 @@
-"""The file `campaign.db` from outside: what the disk and SQLite complain about in words, and a connection that only reads.
+"""The file `campaign.db` from outside: what the disk and SQLite complain about in words, and a connection that only
+reads.
 
-A reader may stand beside a process that writes the file, come after one that was killed, or have it on a read-only disk.
+A reader may stand beside a process that writes the file, come after one that was killed, or have it on a read-only
+disk.
 """
 
 from __future__ import annotations

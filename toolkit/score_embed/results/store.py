@@ -243,7 +243,9 @@ class Store:
         return Counts(witnessed, outcomes.get(LOST, 0), int(kept_left), paths_left)
 
     def _row(self, values: tuple[Any, ...]) -> TestRow:
-        number, data, verdict, code, path, _, outcome, place, layout, output = typed(values, Columns, "tests", self.folder)
+        number, data, verdict, code, path, _, outcome, place, layout, output = typed(
+            values, Columns, "tests", self.folder
+        )
         objects = self._layouts.layout(layout)
         return TestRow(number, data, verdict, code, unsigned(path), outcome, place, objects, output)
 

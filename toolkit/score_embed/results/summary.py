@@ -104,7 +104,8 @@ def of(record: Store) -> dict[str, Any]:
         ],
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
-        "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},  # empty: none was wanted
+        # empty: none was wanted
+        "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},
     }
 
 

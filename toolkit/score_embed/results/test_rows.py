@@ -1,8 +1,8 @@
 """Tests as the record has them: a row each, what their inputs consist of, and what of them a damaged record still says.
 
-Most tests of a program have the layout of their inputs in common, so each layout is kept once. With the layout of its test
-an input of 82 bytes is named, where its values in JSON took 175 bytes more of the record and a third of the time to write a
-test. Inputs of a damaged record are good for a new campaign to begin with, right or wrong.
+Most tests of a program have the layout of their inputs in common, so each layout is kept once. With the layout of its
+test an input of 82 bytes is named, where its values in JSON took 175 bytes more of the record and a third of the time
+to write a test. Inputs of a damaged record are good for a new campaign to begin with, right or wrong.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Columns(NamedTuple):
 
 @dataclass
 class TestRow:
-    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed); `objects`: what its
-    input consists of, empty where nobody asked (mispredicted)."""
+    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed); `objects`: what
+    its input consists of, empty where nobody asked (mispredicted)."""
 
     __test__ = False
 

@@ -63,7 +63,11 @@ class Named(NamedTuple):
 
 def quoted(part: bytes) -> str:
     """A text as C would write it, up to its end: what lies behind that is of no text."""
-    return '"' + "".join(_ESCAPED.get(c) or (chr(c) if 32 <= c < 127 else f"\\x{c:02x}") for c in part.partition(b"\0")[0]) + '"'
+    return (
+        '"'
+        + "".join(_ESCAPED.get(c) or (chr(c) if 32 <= c < 127 else f"\\x{c:02x}") for c in part.partition(b"\0")[0])
+        + '"'
+    )
 
 
 def raw_bytes(value: str) -> bytes:

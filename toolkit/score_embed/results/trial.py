@@ -1,4 +1,5 @@
-"""One run of an experiment: a number of clients on one exploration, or as many campaigns that know nothing of each other."""
+"""One run of an experiment: a number of clients on one exploration, or as many campaigns that know nothing of each
+other."""
 
 from __future__ import annotations
 

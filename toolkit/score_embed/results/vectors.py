@@ -1,7 +1,7 @@
 """The ways through decisions that a campaign's tests took, for MC/DC and for a small set of tests.
 
-Kept are all vectors, each with the first test that took it, and of each test that brought a vector or a branch direction that
-was new all that it took. A set of tests that is as small as can be is chosen among these.
+Kept are all vectors, each with the first test that took it, and of each test that brought a vector or a branch
+direction that was new all that it took. A set of tests that is as small as can be is chosen among these.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class VectorBook:
 def fewest_tests(
     state: VectorState, decisions: Sequence[Decision], wanted: Iterable[int]
 ) -> tuple[tuple[int, ...], bool]:
-    """As few tests as can be that together take all directions of `wanted` that were taken and show all that was shown by
-    masking, beside the user's own; and whether fewer are proved impossible among those that brought something."""
+    """As few tests as can be that together take all directions of `wanted` that were taken and show all that was shown
+    by masking, beside the user's own; and whether fewer are proved impossible among those that brought something."""
     goals: dict[object, int] = {}
     shows = [
         frozenset(goals.setdefault((number, *item), len(goals)) for item in mcdc.items(decisions[number], vector))

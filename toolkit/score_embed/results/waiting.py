@@ -1,10 +1,12 @@
 """The pairs that wait in a campaign on one target: the backlog of its work list.
 
-Nobody else has pairs there, and nobody finds one twice (docs/design/exploration.md). So a row needs no index: whoever has a
-pair in memory has its row's number, too, and the pairs are put in order only once memory has not all of them. An index of
-ids, which are random, would write another page for each pair. What was found and done within a batch is not written at all.
+Nobody else has pairs there, and nobody finds one twice (docs/design/exploration.md). So a row needs no index: whoever
+has a pair in memory has its row's number, too, and the pairs are put in order only once memory has not all of them. An
+index of ids, which are random, would write another page for each pair. What was found and done within a batch is not
+written at all.
 
-A record that a fleet has worked on remembers what is done; then its own table (`results/pairs.py`) keeps the books here, too.
+A record that a fleet has worked on remembers what is done; then its own table (`results/pairs.py`) keeps the books
+here, too.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def alike(kind: str, other: str) -> bool:
 
 
 class Finding(Struct, frozen=True):
-    """What a sanitizer reported. `witness`: which one; `small`: the simpler input that it reports the same of, empty if none
-    was found, None if nobody has looked; `depends`: as of a bug."""
+    """What a sanitizer reported. `witness`: which one; `small`: the simpler input that it reports the same of, empty if
+    none was found, None if nobody has looked; `depends`: as of a bug."""
 
     kind: str
     file: str
@@ -58,7 +58,8 @@ class Finding(Struct, frozen=True):
 
 
 class WitnessState(Struct, frozen=True):
-    """`seconds`: that its process was busy; `missing`: why there is none; `past`: distinct paths up to this test were its."""
+    """`seconds`: that its process was busy; `missing`: why there is none; `past`: distinct paths up to this test were
+    its."""
 
     seconds: float
     missing: str
@@ -67,8 +68,8 @@ class WitnessState(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Found:
-    """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug). `inputs`: of the
-    simpler input, if there is one."""
+    """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug).
+    `inputs`: of the simpler input, if there is one."""
 
     finding: Finding
     test: int
@@ -104,8 +105,8 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
 
 def _is_known(ours: Iterable[Bug], one: Found) -> bool:
     """A bug of ours at that line; or the one that this test ended with, if that is in the same function: where an
-    expression has several lines, the two may name different ones. What code without probes does with its arguments we find
-    where it is called: then it is of the same kind, in a function that called the witness's."""
+    expression has several lines, the two may name different ones. What code without probes does with its arguments we
+    find where it is called: then it is of the same kind, in a function that called the witness's."""
     finding = one.finding
     at = str(finding.place)
     if one.place == at:

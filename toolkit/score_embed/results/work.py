@@ -2,11 +2,12 @@
 
 A test may take its host down: it eats the memory, or the machine hangs. Whoever goes on would run it first of all, and
 die of it again. So its id is written down before it runs: 24 bytes of a mapped file of fixed size, which outlive the
-process (the record itself is committed once a second). They are written to the disk only if the pair is long in work, so
-that they are there, too, if the machine dies. What was in work when a process died is counted as a death; after the
+process (the record itself is committed once a second). They are written to the disk only if the pair is long in work,
+so that they are there, too, if the machine dies. What was in work when a process died is counted as a death; after the
 second one the pair is set aside (`results/pairs.py`).
 
-Who owns the campaign's folder counts deaths; a fleet's clients on its machine have a slot each, and see what is counted.
+Who owns the campaign's folder counts deaths; a fleet's clients on its machine have a slot each, and see what is
+counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The layers between a flip and Z3, and the books they keep.
 
-Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was
-proved before, a value at hand, local search, tables, Z3 that stays, all assignments of small slices, Z3 from the start.
-Why in this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone
-uses it, and counts.
+Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was proved
+before, a value at hand, local search, tables, Z3 that stays, all assignments of small slices, Z3 from the start. Why in
+this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses
+it, and counts.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ class Late:
 
 
 class TablesLayer:
-    """To what is driven by tables its layers. The values of other formulas are few only if they are of one byte or two."""
+    """To what is driven by tables its layers. The values of other formulas are few only if they are of one byte or
+    two."""
 
     def __init__(self, tables: Solver, others: Solver) -> None:
         self._tables, self._others = tables, others
@@ -188,8 +189,8 @@ class ValidatingLayer:
 
 
 class SolverStats(Struct):
-    """Flips answered, by result and by layer, and the time they took. `seconds_by`: of the flips that the layer answered.
-    `gave_up`: questions that the layer left to the next one because they took more steps than it may."""
+    """Flips answered, by result and by layer, and the time they took. `seconds_by`: of the flips that the layer
+    answered. `gave_up`: questions that the layer left to the next one because they took more steps than it may."""
 
     sat: int = 0
     unsat: int = 0
@@ -221,7 +222,11 @@ class SolverStats(Struct):
 
     def add(self, other: SolverStats) -> None:
         """What somebody else has counted."""
-        self.sat, self.unsat, self.unknown = self.sat + other.sat, self.unsat + other.unsat, self.unknown + other.unknown
+        self.sat, self.unsat, self.unknown = (
+            self.sat + other.sat,
+            self.unsat + other.unsat,
+            self.unknown + other.unknown,
+        )
         self.seconds += other.seconds
         for layer, count in other.by.items():
             self._count(layer, count, other.seconds_by.get(layer, 0.0))
@@ -346,6 +351,6 @@ def _last(limit: Limit) -> Solver:
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:
-    """The limits of a question, each time it is asked: what is hard does not hold up what is not. The first time may be a
-    trial only (choices.py), so there is a second one like it."""
+    """The limits of a question, each time it is asked: what is hard does not hold up what is not. The first time may be
+    a trial only (choices.py), so there is a second one like it."""
     return (max(1, rlimit // 10), max(1, rlimit // 10), max(1, rlimit // 3), rlimit)

@@ -1,9 +1,9 @@
 """Questions about what is read at symbolic places, first asked with all choices made as in the run.
 
 A message whose parts lie where the parts before say makes each read a choice among all bytes. In most answers the parts
-before stay what they are: so first it is asked for an input that reads at the same places as the run. There the formulas are
-small, and the slice often is, too. An input found so is one. That there is none says nothing: the question waits behind all
-others (docs/design/exploration.md), and is then asked as it stands.
+before stay what they are: so first it is asked for an input that reads at the same places as the run. There the
+formulas are small, and the slice often is, too. An input found so is one. That there is none says nothing: the question
+waits behind all others (docs/design/exploration.md), and is then asked as it stands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 
 class ChoicesLayer:
-    """`quick`: is asked with the run's choices, the first time; `inner`: as it stands, later, when nothing else waits."""
+    """`quick`: is asked with the run's choices, the first time; `inner`: as it stands, later, when nothing else
+    waits."""
 
     def __init__(self, quick: Solver, inner: Solver, limit: Limit) -> None:
         self._quick, self._inner, self._limit = quick, inner, limit

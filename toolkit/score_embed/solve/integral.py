@@ -2,7 +2,8 @@
 
 Z3 needs milliseconds for integers where its theory of floating point needs seconds. A comparison that depends on one
 integer, or on one number's bit pattern, by operations with constants holds in few runs of values (solve/ranges.py finds
-them); on one byte or two, whatever the operations are, all values are tried. What mixes two larger numbers stays as it is.
+them); on one byte or two, whatever the operations are, all values are tried. What mixes two larger numbers stays as it
+is.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Local search before SMT: from the run's input, which satisfies all but the target, to one that satisfies all.
 
-The engine searches (toolkit/engine/src/search.cpp): one operand inverted, bytes moved a little. It counts the inputs that
-it evaluates, never time, and is seeded by the question. It only ever says sat; what it does not find goes on.
+The engine searches (toolkit/engine/src/search.cpp): one operand inverted, bytes moved a little. It counts the inputs
+that it evaluates, never time, and is seeded by the question. It only ever says sat; what it does not find goes on.
 
-Where it finds nothing (checksums, what is unsat) it would be in vain for each question anew. So evaluations are earned: an
-answer earns some, a question without one uses them up, and a question may use a share of what is left. That depends on the
-questions before, as answers of solvers that stay do, and not on machine or time. Measured in docs/design/solving.md.
+Where it finds nothing (checksums, what is unsat) it would be in vain for each question anew. So evaluations are earned:
+an answer earns some, a question without one uses them up, and a question may use a share of what is left. That depends
+on the questions before, as answers of solvers that stay do, and not on machine or time. Measured in
+docs/design/solving.md.
 """
 
 from __future__ import annotations

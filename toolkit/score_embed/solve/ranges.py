@@ -1,9 +1,10 @@
 """Ranges of one number: conditions that compare what grows or falls with an input are decided by bisection.
 
-A threshold of a sensor's value is `x * scale + offset < limit`: every floating-point operation with a constant is monotone,
-rounding included (a square in each of two halves), so the values of x that satisfy it are those up to a border, which some 32 or 64 evaluations find. A
-slice all of whose conditions are over the same number is thus answered exactly, without Z3, as byte sets answer one byte.
-Numbers are of 1 to 8 neighbouring bytes of the input, integers or floating point; sets are runs of their patterns.
+A threshold of a sensor's value is `x * scale + offset < limit`: every floating-point operation with a constant is
+monotone, rounding included (a square in each of two halves), so the values of x that satisfy it are those up to a
+border, which some 32 or 64 evaluations find. A slice all of whose conditions are over the same number is thus answered
+exactly, without Z3, as byte sets answer one byte. Numbers are of 1 to 8 neighbouring bytes of the input, integers or
+floating point; sets are runs of their patterns.
 """
 
 from __future__ import annotations

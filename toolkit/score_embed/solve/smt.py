@@ -2,9 +2,9 @@
 
 Two solvers stay from question to question: one goes along with the path, one learns about products and quotients
 (docs/design/solving.md has the measurements). For what they find too hard there is a new one for each question, which
-rewrites it as a whole before it searches.
-The limits are Z3's own resource counts (`query.py` has the whole, `DEFAULT_RLIMIT`), so that a query has the same answer
-on every machine; a wall clock stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
+rewrites it as a whole before it searches. The limits are Z3's own resource counts (`query.py` has the whole,
+`DEFAULT_RLIMIT`), so that a query has the same answer on every machine; a wall clock stands behind them as a backstop.
+"unknown" is handed on, never taken for unsat.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be t
 
 
 class _Interrupts:
-    """Z3's interrupts, which may hit it between two of its functions as well: some then raise, others leave out what they
-    were told, and it stays interrupted until its next check. So what was asked meanwhile has no answer.
+    """Z3's interrupts, which may hit it between two of its functions as well: some then raise, others leave out what
+    they were told, and it stays interrupted until its next check. So what was asked meanwhile has no answer.
     """
 
     def __init__(self) -> None:
@@ -145,10 +145,10 @@ class LearningLayer(_StayingLayer):
 class PathLayer(_StayingLayer):
     """Follows the path from question to question: what the next one shares of it stays.
 
-    So nothing is held that the question does not need: for conditions that are cheap to build again. Each has a name, by
-    which an unsat answer says which ones it needed. A scope holds one condition; a way of hundreds is gone in portions, for
-    at each scope Z3 simplifies what it holds once more. What that takes has a limit, as a question has: Z3 counts, but does
-    not watch it.
+    So nothing is held that the question does not need: for conditions that are cheap to build again. Each has a name,
+    by which an unsat answer says which ones it needed. A scope holds one condition; a way of hundreds is gone in
+    portions, for at each scope Z3 simplifies what it holds once more. What that takes has a limit, as a question has:
+    Z3 counts, but does not watch it.
     """
 
     def __init__(self, inner: Solver, limit: Limit | None = None) -> None:

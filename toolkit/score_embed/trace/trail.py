@@ -1,12 +1,12 @@
-"""The trail: the decoded path of the last run, rolled back to where a new trace first differs and extended from there (the
-engine's `trail.cpp`; docs/design/trail.md says why that is sound).
+"""The trail: the decoded path of the last run, rolled back to where a new trace first differs and extended from there
+(the engine's `trail.cpp`; docs/design/trail.md says why that is sound).
 
 A path is made of its conditions, the values it used concretely, and the inputs it declared. It has running hashes
 (docs/design/probes.md) as numbers: two lanes of 32 bits, which the engine's `hashes.hpp` mixes. What an event does, say
 the engine's `steps.cpp`, and `access.hpp` for symbolic addresses.
 
-Events come from a board over a wire, so nothing about them is trusted: whatever the bytes are, the result is a path or a
-TraceError that says at which byte (the engine's `cursor.cpp`).
+Events come from a board over a wire, so nothing about them is trusted: whatever the bytes are, the result is a path or
+a TraceError that says at which byte (the engine's `cursor.cpp`).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ damage_is(TraceError)
 
 
 class Chosen(NamedTuple):
-    """The object that a symbolic address is in, where it may be in others; or the value that a formula has, where others
-    have their turn later: then `address` is the formula, `base` the value, and the size says nothing."""
+    """The object that a symbolic address is in, where it may be in others; or the value that a formula has, where
+    others have their turn later: then `address` is the formula, `base` the value, and the size says nothing."""
 
     address: Expr
     base: int
@@ -92,7 +92,8 @@ parts_are(Chosen, Pin, SymbolicObject, Disagreement)
 
 
 class Forks:
-    """Which values that the program uses as they are in the run fork (docs/design/forks.md; the engine's `concrete.cpp`).
+    """Which values that the program uses as they are in the run fork (docs/design/forks.md; the engine's
+    `concrete.cpp`).
 
     `values`: how many a value may have at most to fork; 0: none does. `arguments`: not only addresses and sizes do, but
     also arguments of opaque calls and numbers of types without formulas (128 bits, `long double`).
@@ -106,7 +107,8 @@ class Constants(Protocol):
     """What the image holds that no program can change. What it says never changes."""
 
     def object_at(self, address: int) -> tuple[int, int] | None:
-        """Address and size of the constant that this is a byte of, or of a piece of what has no name. No two overlap."""
+        """Address and size of the constant that this is a byte of, or of a piece of what has no name. No two
+        overlap."""
 
     def read(self, address: int, size: int) -> bytes | None:
         """The bytes there, if they are constant and the image has them all."""

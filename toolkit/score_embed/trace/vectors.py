@@ -1,9 +1,9 @@
 """The events of a run of vectors: which ways through each decision it took.
 
-Such a run says of every condition how it came out, also where nothing is symbolic, and of nothing else. The activation in
-which it stands is said where it changes, as in other runs; so conditions of a function that calls itself in the midst of a
-decision are told from those of its caller. A decision that is left in its midst (by `longjmp`, or at the program's end)
-gives no vector.
+Such a run says of every condition how it came out, also where nothing is symbolic, and of nothing else. The activation
+in which it stands is said where it changes, as in other runs; so conditions of a function that calls itself in the
+midst of a decision are told from those of its caller. A decision that is left in its midst (by `longjmp`, or at the
+program's end) gives no vector.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ class Child:
             _be_child(work, log, parent)
 
     def ended(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs. The system tells it once, this as often as it is asked."""
+        """Its exit code, negative for a signal; None while it runs. The system tells it once, this as often as it is
+        asked."""
         if self._code is not None:
             return self._code
         pid, status = os.waitpid(self._pid, os.WNOHANG)

@@ -1,8 +1,8 @@
 """The images of a project's functions: of all its files together, or of each file alone where they do not go together.
 
 Together the functions of one file call the true ones of another. Files of several programs (two of a name, two mains in
-the way of each other) do not link; then what a file lacks gets stubs, as with `--entry`. A file that cannot be read at all
-is left out, and said. Which functions a file has, says `frontend/harness/entries.py` (`functions`).
+the way of each other) do not link; then what a file lacks gets stubs, as with `--entry`. A file that cannot be read at
+all is left out, and said. Which functions a file has, says `frontend/harness/entries.py` (`functions`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class Project:
             except (BuildError, UsageError) as error:
                 self.notes.append(f"left out: {said(error)}")
         self.inputs = replace(self.inputs, sources=tuple(readable))
-        self.notes += [f"{where}: no source names {shown(name)}: nothing heeds what is said of it" for name, where in hinted.items()]
+        self.notes += [
+            f"{where}: no source names {shown(name)}: nothing heeds what is said of it"
+            for name, where in hinted.items()
+        ]
         return list(found.values())
 
     def built(self, wanted: Iterable[Function]) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:
@@ -98,7 +101,8 @@ class Project:
             return None
 
     def _try(self, group: Group, functions: list[Function]) -> None:
-        """Whether it links at all: two definitions of a name are found only then. Objects of all programs are made here."""
+        """Whether it links at all: two definitions of a name are found only then. Objects of all programs are made
+        here."""
         group.image(functions[0])
         self.witness(group, functions[0])
 

@@ -4,8 +4,9 @@ The file also says of what it is: whoever gives the same command again goes on w
 written as a whole after each function, and each function has a campaign of its own in a folder of its own, so that
 whatever ends the run, nothing is lost and nothing is done twice.
 
-Explored alone a function gets every argument that its type allows, and a bug may rest on one that nobody passes. If a function
-that calls it shows the same bug at the same place, with the caller's own arguments and preconditions, it is `confirmed in context`.
+Explored alone a function gets every argument that its type allows, and a bug may rest on one that nobody passes. If a
+function that calls it shows the same bug at the same place, with the caller's own arguments and preconditions, it is
+`confirmed in context`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ Key = tuple[str, str, int, str]  # kind and place of a bug
 
 
 class Found(Struct, kw_only=True):
-    """A bug of one function's campaign. `stack`: the functions that lead to it, innermost first; `context`: other functions that show
-    it by calling this one; `firm`: one of these does so with arguments that rest on nothing; `confirmed`: it happened again."""
+    """A bug of one function's campaign. `stack`: the functions that lead to it, innermost first; `context`: other
+    functions that show it by calling this one; `firm`: one of these does so with arguments that rest on nothing;
+    `confirmed`: it happened again."""
 
     kind: str
     file: str
@@ -45,8 +47,8 @@ class Found(Struct, kw_only=True):
 
 
 class Row(Struct, kw_only=True):
-    """A function. `stopped`: how its exploration ended, "" if it has not, "not built" if it could not begin, "died" if its
-    process did, "no input" if it depends on none; `why`: that is so, or what could not be followed."""
+    """A function. `stopped`: how its exploration ended, "" if it has not, "not built" if it could not begin, "died" if
+    its process did, "no input" if it depends on none; `why`: that is so, or what could not be followed."""
 
     function: str
     file: str
@@ -160,8 +162,8 @@ def confirm(rows: Sequence[Row]) -> None:
 
 
 def ranked(rows: Iterable[Row]) -> list[tuple[Row, Found]]:
-    """Each bug once, where the fewest calls lead to it: first those that a caller confirms whose arguments rest on nothing, then the
-    others that one confirms, then those that rest on nothing themselves."""
+    """Each bug once, where the fewest calls lead to it: first those that a caller confirms whose arguments rest on
+    nothing, then the others that one confirms, then those that rest on nothing themselves."""
     nearest: dict[Key, tuple[Row, Found]] = {}
     for row in rows:
         for bug in row.found:

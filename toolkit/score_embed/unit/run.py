@@ -49,7 +49,8 @@ class Run:
         self._sources: dict[Key, Path] = {}  # of each function the C file that defines or includes it
 
     def explore(self, wanted: Callable[[str], bool]) -> None:
-        """Go on until every function whose name is wanted has its row. KeyboardInterrupt ends it after what runs has saved its state."""
+        """Go on until every function whose name is wanted has its row. KeyboardInterrupt ends it after what runs has
+        saved its state."""
         began, before = time.monotonic(), self._book.state.seconds
         try:
             functions = [function for function in self._project.functions() if wanted(function.name)]

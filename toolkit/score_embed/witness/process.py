@@ -1,4 +1,5 @@
-"""The forking process (runtime/witness/server.c): one input goes in, one answer comes out. No wait without a deadline."""
+"""The forking process (runtime/witness/server.c): one input goes in, one answer comes out. No wait without a
+deadline."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _SECOND = 1e6  # microseconds
 
 @dataclass(frozen=True)
 class Answer:
-    """How a test ended. `status`: as wait() gives it; `was_killed`: it took too long, or too much memory; `used`: bytes of its input
-    that it asked for; `layout`: which objects they went to, as a number."""
+    """How a test ended. `status`: as wait() gives it; `was_killed`: it took too long, or too much memory; `used`: bytes
+    of its input that it asked for; `layout`: which objects they went to, as a number."""
 
     status: int
     was_killed: bool

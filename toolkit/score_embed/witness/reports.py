@@ -1,12 +1,13 @@
-"""Reports of gcc's sanitizers: which are wanted, what they saw, what that is called here; and is it a bug of the user's code?
+"""Reports of gcc's sanitizers: which are wanted, what they saw, what that is called here; and is it a bug of the user's
+code?
 
 Only the first report counts, and of it the first stack: those that follow say where memory was allocated or freed.
 
 `--check` decides for both witnesses: what is no bug for the one (a firmware's numbers overflow on purpose) is none for
 the other. Not used: UBSan's `null`, which also complains of `&p->member` of a null pointer, where nothing is accessed
-(an access faults, and that is reported); `shift-base`, which complains of `1 << 31`; `bool` and `enum`, because a symbolic
-struct may hold any bytes; `object-size`, for which tables between empty arrays of a section, and `p += new - old` where a
-block was moved, are out of bounds.
+(an access faults, and that is reported); `shift-base`, which complains of `1 << 31`; `bool` and `enum`, because a
+symbolic struct may hold any bytes; `object-size`, for which tables between empty arrays of a section, and `p += new -
+old` where a block was moved, are out of bounds.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Reading:
-    """A sanitizer's report. `what`: its own words; `frames`: where it was, innermost first; `owner`: the global variable
-    nearest to the access, and its file."""
+    """A sanitizer's report. `what`: its own words; `frames`: where it was, innermost first; `owner`: the global
+    variable nearest to the access, and its file."""
 
     by_address: bool  # AddressSanitizer; else UndefinedBehaviorSanitizer
     what: str

@@ -1,7 +1,7 @@
 """A simpler input of which the second witness says the same, found by runs of its own program.
 
-No target says here what an input consists of. So only inputs are taken that went to the same objects as the test's own: then
-they lie where they lay.
+No target says here what an input consists of. So only inputs are taken that went to the same objects as the test's own:
+then they lie where they lay.
 """
 
 from __future__ import annotations

@@ -106,7 +106,8 @@ class Witness:
         self.close()
 
     def _make_small(self, until: float) -> None:
-        """The inputs of what only this witness saw. What there is no time for is made small when the campaign goes on."""
+        """The inputs of what only this witness saw. What there is no time for is made small when the campaign goes
+        on."""
         found = {one.test: one.finding for one in self._record.found_by_witness()}
         for bug in all_bugs(self._record.bugs(), self._record.found_by_witness()):
             finding = found.get(bug.test)

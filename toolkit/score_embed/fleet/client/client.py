@@ -135,8 +135,8 @@ class Client:
         return self._conversation.take_effects()
 
     def leave(self, now: float, broken: bool = False, tested: bool = False) -> list[Effect]:
-        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `tested`: the
-        target was lost with it."""
+        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `tested`:
+        the target was lost with it."""
         self._conversation.now = now
         if broken and self._running is not None:
             self._failed, self._running = self._running.id if tested else b"", None

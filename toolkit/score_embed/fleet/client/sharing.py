@@ -1,11 +1,13 @@
 """Pairs from client to client, as a client sees it: those that it gives, and those that it takes.
 
-A client holds REQs until it has something to give: one that cannot be served at once is held, because a client that has little
-now may have much after its next test; one that was held for too long is answered NACK. What was given stays here as a copy
-until the server says that the receiver's ACK is in the record; if the receiver is gone, the copies go back into the queue.
+A client holds REQs until it has something to give: one that cannot be served at once is held, because a client that has
+little now may have much after its next test; one that was held for too long is answered NACK. What was given stays here
+as a copy until the server says that the receiver's ACK is in the record; if the receiver is gone, the copies go back
+into the queue.
 
-A client takes each hand-over once, and acknowledges it until the server has noted that. Nothing of it is run before: whoever
-gave it may have given what is not its own, or not what the record has. What NOTED leaves of a hand-over is the client's.
+A client takes each hand-over once, and acknowledges it until the server has noted that. Nothing of it is run before:
+whoever gave it may have given what is not its own, or not what the record has. What NOTED leaves of a hand-over is the
+client's.
 """
 
 from __future__ import annotations

@@ -217,7 +217,9 @@ class CampaignRecord:
             self.store.pairs.done(result.id)
             if who and pair and told.lost is None and self._is_sampled(who):
                 derived = _derived(pair, b"", result, told)
-                self.claims.append(Claim(self.number, About.SAMPLE, b"", End("", 0, 0), told.client, who, None, derived))
+                self.claims.append(
+                    Claim(self.number, About.SAMPLE, b"", End("", 0, 0), told.client, who, None, derived)
+                )
         ledger.queue += bool(result.children)
         ledger.count(told.counted)
 

@@ -121,7 +121,8 @@ class Executor:
         return Result(pair.id, data, self.queue.derived(children), is_test=False)
 
     def check(self, claim: Check) -> tuple[Finished, Seen]:
-        """How somebody else's test ends here, and what is missing in what they told of it; it is no test of the campaign.
+        """How somebody else's test ends here, and what is missing in what they told of it; it is no test of the
+        campaign.
 
         Raises TargetError, and Stopped.
         """

@@ -110,7 +110,12 @@ class Inspector:
 
     def _refused(self, refused: Iterable[tuple[str, str, int, int]]) -> None:
         for call, file, line, count in refused:
-            if not _CALL.fullmatch(call) or len(file) > _LONGEST or not 0 <= line < 1 << 31 or not 0 < count <= _MOST_TIMES:
+            if (
+                not _CALL.fullmatch(call)
+                or len(file) > _LONGEST
+                or not 0 <= line < 1 << 31
+                or not 0 < count <= _MOST_TIMES
+            ):
                 raise Unsound("a refused call that is none")
         kinds = {(call, file, line) for call, file, line, _ in refused}
         _remember(self._calls, kinds, _MOST_CALLS)

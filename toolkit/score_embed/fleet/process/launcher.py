@@ -112,7 +112,15 @@ class LocalLauncher:
         log = self.folder / f"client-{name}.log"
         try:
             process = start_client(
-                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log, self.unconfined, self.work
+                self.address,
+                name,
+                life,
+                local_line(self.folder, name, life),
+                device,
+                self.keys,
+                log,
+                self.unconfined,
+                self.work,
             )
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error

@@ -43,8 +43,8 @@ _decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack
 
 
 def encode(payload: TestPayload | AnswerPayload) -> bytes:
-    """As much of it as a message may hold: the program's output goes first, then the names of its inputs, and what it took
-    of decisions: its vectors are not known then."""
+    """As much of it as a message may hold: the program's output goes first, then the names of its inputs, and what it
+    took of decisions: its vectors are not known then."""
     if isinstance(payload, AnswerPayload):
         return _encoder.encode(payload)
     replace = msgspec.structs.replace

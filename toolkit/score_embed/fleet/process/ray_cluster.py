@@ -56,7 +56,9 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         stack.callback(line.close)
         launcher = RayLauncher(line.address, folder if is_near else None, key_of, ports, settings.unconfined)
         clients = settings.clients or (1 if is_near else _devices() or 1)
-        plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time, until_bug=settings.until_bug)
+        plan = Plan(
+            f"{opened.image.program} on {opened.board.name}", clients, settings.time, until_bug=settings.until_bug
+        )
         session = FleetSession(line, [hosted], launcher, plan, Timing())
         return hosting.conclude(session, [opened.record], line.address)[0]
 
@@ -152,8 +154,8 @@ class _Client:
 
 
 class RayLauncher:
-    """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key_of`: for them; `ports`:
-    of the boards, if each client needs one of this machine's. `unconfined`: their targets."""
+    """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key_of`: for them;
+    `ports`: of the boards, if each client needs one of this machine's. `unconfined`: their targets."""
 
     def __init__(
         self,

@@ -242,7 +242,8 @@ class FleetServer:
                     self._commit = effect
 
     def _expel(self, client: str, origin: Origin, why: str) -> None:
-        """It is not believed any more; nor can be what it has said before, so no campaign counts as explored for sure."""
+        """It is not believed any more; nor can be what it has said before, so no campaign counts as explored for
+        sure."""
         self._line.expel(origin)
         print(f"client {shown(client)} is sent away: {shown(why)}", file=sys.stderr, flush=True)
         for hosted in self._campaigns.values():

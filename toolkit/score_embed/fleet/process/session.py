@@ -33,8 +33,8 @@ _DEATHS = 5  # of clients without a test in between, until nobody is replaced
 
 @dataclass(frozen=True)
 class Plan:
-    """`clients`: how many to start; `time`: seconds that the session may take; `until_bug`: it ends with the first that is
-    confirmed; `stays`: also without clients."""
+    """`clients`: how many to start; `time`: seconds that the session may take; `until_bug`: it ends with the first that
+    is confirmed; `stays`: also without clients."""
 
     title: str
     clients: int
@@ -191,7 +191,9 @@ class FleetSession:
         wanted, room = order.number or 1, MOST_CLIENTS - len(self._launcher)
         if wanted > room:
             what = f"{wanted} clients more are too many: there are {len(self._launcher)} of {MOST_CLIENTS} at most"
-            raise UsageError(what, "", "A target for each processor core is enough; clients elsewhere join by themselves.")
+            raise UsageError(
+                what, "", "A target for each processor core is enough; clients elsewhere join by themselves."
+            )
         self._launcher.start(wanted)
         return service.Done(f"{wanted} clients started")
 

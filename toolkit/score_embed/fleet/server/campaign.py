@@ -16,8 +16,8 @@ FAILURES = 3  # of different clients with a pair, until it is set aside
 
 
 class Taken(NamedTuple):
-    """What became of results: how many were new; the children that are not the owner's, since they are done, or another's;
-    the tests that were not taken, since their pairs were never the author's."""
+    """What became of results: how many were new; the children that are not the owner's, since they are done, or
+    another's; the tests that were not taken, since their pairs were never the author's."""
 
     new: int
     drop: tuple[bytes, ...]
@@ -37,8 +37,8 @@ class Campaign:
 
     def record(self, message: Results, owner: Peer | None, done: Container[bytes] = ()) -> Taken:
         """Take results in, each once; their children are the owner's from now on. A client can only be done with pairs
-        that it was given, or found below those: of any other neither the result nor a child is taken. `done`: children that
-        are done; who says that it has found them now lies."""
+        that it was given, or found below those: of any other neither the result nor a child is taken. `done`: children
+        that are done; who says that it has found them now lies."""
         new = 0
         drop: list[bytes] = []
         refused: list[bytes] = []
@@ -62,7 +62,8 @@ class Campaign:
         return Taken(new, tuple(drop[:MAX_DROP]), tuple(refused))
 
     def fail(self, ident: bytes, peer: Peer, witness: str) -> bool:
-        """A client has lost its target with a pair of its own. True if that is one too many, and the pair is set aside."""
+        """A client has lost its target with a pair of its own. True if that is one too many, and the pair is set
+        aside."""
         if ident not in self.frontier or self.frontier.owner(ident) != peer:
             return False
         failed = self._failed.setdefault(ident, set())
@@ -104,14 +105,15 @@ class Campaign:
     def assign(self, message: Ack, marks: Mapping[bytes, bytes]) -> tuple[tuple[bytes, ...], bool]:
         """The pairs are the receiver's now, as far as they are already, or were the giver's and it was asked for them.
 
-        `marks`: of the pairs that the giver had to give, and of those that are the receiver's already, what they say in the
-        record. Returns those that are not the receiver's or say something else, and whether any does.
+        `marks`: of the pairs that the giver had to give, and of those that are the receiver's already, what they say in
+        the record. Returns those that are not the receiver's or say something else, and whether any does.
         """
         drop = []
         is_wrong = False
         for ident, told in zip(message.ids, tickets.split(message.marks), strict=True):
             if marks.get(ident) == told:
-                self.frontier.move(ident, message.peer)  # perhaps it is its own already: what was freed was given to it again
+                # perhaps it is its own already: what was freed was given to it again
+                self.frontier.move(ident, message.peer)
                 continue
             is_wrong = is_wrong or ident in marks
             drop.append(ident)

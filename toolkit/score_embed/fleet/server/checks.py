@@ -53,7 +53,8 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What a client says to follow from a pair: `Check` has the words. `is_answer`: of a pending flip: only this counts."""
+    """What a client says to follow from a pair: `Check` has the words. `is_answer`: of a pending flip: only this
+    counts."""
 
     pair: bytes
     told: bytes

@@ -156,7 +156,8 @@ class Frontier:
         return True
 
     def set_aside(self, ident: bytes) -> None:
-        """Nobody is to run this pair any more. The record still gets to know it, to repeat it if somebody wants that."""
+        """Nobody is to run this pair any more. The record still gets to know it, to repeat it if somebody wants
+        that."""
         self._forget(ident, self._owner.pop(ident))
         self._former.pop(ident, None)
         self._moved.pop(ident, None)

@@ -140,8 +140,8 @@ class Matcher:
     # What became of them ------------------------------------------------------------------------------------
 
     def arrived(self, number: int, receiver: Session) -> list[Session]:
-        """An ACK came. Returns the givers that are free now: of this REQ, and of another that it was promised to. It has
-        pairs, from wherever: nobody else need serve it."""
+        """An ACK came. Returns the givers that are free now: of this REQ, and of another that it was promised to. It
+        has pairs, from wherever: nobody else need serve it."""
         self._waiting.pop(receiver.peer, None)
         promise = self._promised.pop(receiver.peer, number)
         self._grants.pop(number, None)

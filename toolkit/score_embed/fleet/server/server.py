@@ -264,7 +264,8 @@ class Server:
         session.tests += new
         if new:
             session.useful = self._table.now
-        if new and session.status is Status.IDLE:  # it is not: else nobody would ask it for pairs, for which others wait
+        # it is not: else nobody would ask it for pairs, for which others wait
+        if new and session.status is Status.IDLE:
             session.status = Status.BUSY
             self._table.moved(session)
         if message.batch > session.batch and not self.full:
@@ -272,7 +273,8 @@ class Server:
             session.batch = message.batch
 
     def _note_queue(self, session: Session, message: Results | Alive) -> None:
-        """At most what the table has for it: who boasted would be asked for pairs before all others, again and again."""
+        """At most what the table has for it: who boasted would be asked for pairs before all others, again and
+        again."""
         campaign = self._table.campaign_of(session)
         session.queue = min(message.queue, campaign.frontier.held(session.peer))
         campaign.matcher.told(session)

@@ -1,7 +1,7 @@
 """What the server knows of its clients one by one: a session for each, a way to pick some at random; and their deals.
 
-A deal is that a client was asked to give pairs to another one, and may still do it. A hand-over is valid only under a deal: so
-a client can take nothing from another by saying that it got it.
+A deal is that a client was asked to give pairs to another one, and may still do it. A hand-over is valid only under a
+deal: so a client can take nothing from another by saying that it got it.
 """
 
 from __future__ import annotations

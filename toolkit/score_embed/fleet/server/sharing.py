@@ -85,8 +85,8 @@ class Sharing:
         return {pair.id: tickets.mark(pair) for pair in self._read(campaign.number, owned)} if owned else {}
 
     def _distrust(self, receiver: Session, giver: Peer) -> None:
-        """One of them lies, and nobody knows which. So nothing goes directly to or from them any more: what goes by way of
-        the server it sees, and then it knows."""
+        """One of them lies, and nobody knows which. So nothing goes directly to or from them any more: what goes by way
+        of the server it sees, and then it knows."""
         self._table.counts["wrong hand-overs"] += 1
         receiver.address = ""
         self._by_way_of_server.add(giver.client)

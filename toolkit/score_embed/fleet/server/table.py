@@ -96,7 +96,9 @@ class StatusTable:
         campaign = self.campaigns.get(message.campaign)
         if campaign is None:
             return 0
-        children = [child.id for result in message.results for child in result.children if child.id not in campaign.frontier]
+        children = [
+            child.id for result in message.results for child in result.children if child.id not in campaign.frontier
+        ]
         is_unsure = origin.is_foreign or campaign.repeats
         done = self._past(campaign.number, children) if is_unsure and children else ()
         taken = campaign.record(message, owner, done)

@@ -296,7 +296,9 @@ class World:
                 if idents and (client := self.nodes[number].client) and client.state is ClientState.LEAVING:
                     self._rich.pop(number, None)
                 for ident in idents:
-                    if ident not in message.refused and not any(ident in record.done for record in self.journal.records.values()):
+                    if ident not in message.refused and not any(
+                        ident in record.done for record in self.journal.records.values()
+                    ):
                         raise Violation("a result was acknowledged and is not in the record")
 
     def _watch_stop(self, message: Stop) -> None:
@@ -310,8 +312,9 @@ class World:
             raise Violation(f"STOP while {left} pairs are left")
 
     def _watch_over_the_poor(self) -> None:
-        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But who leaves may, as
-        long as its results come, and liars: one that said to have taken pairs, or runs none until it counts as stalled."""
+        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But who leaves
+        may, as long as its results come, and liars: one that said to have taken pairs, or runs none until it counts as
+        stalled."""
         for node in self.nodes:
             client = node.client if node.ended is None else None
             waits = client is not None and client.state is ClientState.IDLE and node.number not in self.liars

@@ -65,8 +65,8 @@ class Hoards:
         return bool(self._lines)
 
     def heard(self, frame: zmq.Frame) -> None:
-        """A message has come as a whole. One that was larger than all that may wait together ends its connection, too: it
-        came so fast that nobody looked before its end."""
+        """A message has come as a whole. One that was larger than all that may wait together ends its connection, too:
+        it came so fast that nobody looked before its end."""
         descriptor = frame.get(zmq.SRCFD)
         if not isinstance(descriptor, int) or descriptor not in self._lines:
             return

@@ -85,7 +85,9 @@ def make(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     is_new = not server.exists()
     wanted = list(dict.fromkeys(names)) or ([CLIENT] if is_new else [])
     if not wanted:
-        raise UsageError("there already are keys", str(server), "Name the clients that are to get one: `keys DIR NAME`.")
+        raise UsageError(
+            "there already are keys", str(server), "Name the clients that are to get one: `keys DIR NAME`."
+        )
     for name in wanted:
         _check_name(name)
     for name in (*wanted, *([ORDERS] if is_new else [])):

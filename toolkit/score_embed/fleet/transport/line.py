@@ -73,7 +73,8 @@ class _End:
         return socket
 
     def _bind(self, kind: int, address: str, secret: str | None, judged: bool = False) -> zmq.Socket[bytes]:
-        """A socket that listens; on tcp with that secret key, if there is one. `judged`: who connects there is asked about."""
+        """A socket that listens; on tcp with that secret key, if there is one. `judged`: who connects there is asked
+        about."""
         addresses.check(address, secret is not None)
         is_tcp = address.startswith("tcp:")
         socket = self._socket(kind, foreign=is_tcp)
@@ -214,8 +215,8 @@ def _allow_connections() -> None:
 
 
 class Caller(_End):
-    """A client's end. `listen`: where other clients hand pairs over directly, if they can reach it. Who knows its public
-    key can connect there; what comes in is for the protocol to judge, by tickets."""
+    """A client's end. `listen`: where other clients hand pairs over directly, if they can reach it. Who knows its
+    public key can connect there; what comes in is for the protocol to judge, by tickets."""
 
     def __init__(self, server: str, keys: OwnKeys | None = None, listen: str = "") -> None:
         super().__init__()
@@ -280,8 +281,8 @@ class Caller(_End):
         return bool(self._dealer.poll(0, zmq.POLLOUT))
 
     def wait(self, seconds: float) -> list[tuple[bool, bytes]]:
-        """The frames that have come, and whether it was the server that said them; waits for so long, at most, if there are
-        none."""
+        """The frames that have come, and whether it was the server that said them; waits for so long, at most, if there
+        are none."""
         found: list[tuple[bool, bytes]] = []
         ready = self._poll(min(seconds, PATIENCE) if self._hoards else seconds)
         for socket in (self._dealer, self._pull):

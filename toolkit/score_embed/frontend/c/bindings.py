@@ -1,7 +1,7 @@
 """C's scopes (C11 6.2.1): what each use of a name is bound to, and new names for those that are not the only ones.
 
-A binding keeps, for each place that has its name, what writes another one there. Names with linkage and those of the file
-stay; so do a function's if they mean nothing else.
+A binding keeps, for each place that has its name, what writes another one there. Names with linkage and those of the
+file stay; so do a function's if they mean nothing else.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What gcc has against a file: all its errors, each with the notes that belong to it. The first note often says more than the
-error (where something was declared otherwise, from where a header was included)."""
+"""What gcc has against a file: all its errors, each with the notes that belong to it. The first note often says more
+than the error (where something was declared otherwise, from where a header was included)."""
 
 from __future__ import annotations
 

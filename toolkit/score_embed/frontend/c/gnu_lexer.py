@@ -60,8 +60,8 @@ _ATTRIBUTE_WORDS = frozenset({"__attribute", "__attribute__"})
 _NUMBERS = frozenset(
     {"INT_CONST_DEC", "INT_CONST_OCT", "INT_CONST_HEX", "INT_CONST_BIN", "FLOAT_CONST", "HEX_FLOAT_CONST"}
 )
-# Most of a file is blanks, names and these, which begin no longer token. pycparser tries some thirty expressions before it
-# knows a name: a quarter of the time that parsing took.
+# Most of a file is blanks, names and these, which begin no longer token. pycparser tries some thirty expressions before
+# it knows a name: a quarter of the time that parsing took.
 _BLANKS = re.compile(r"[ \t\f\v\n]*")
 _PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$]*(?![\w$'\"])", re.ASCII)  # not what stands before a text: L"…"
 _ALONE = {
@@ -181,8 +181,9 @@ class GnuLexer(CLexer):  # type: ignore[misc]
 
 
     def _in_brackets(self, start: Token) -> Token | None:
-        """`[[…]]` as an `__attribute__`. What the standard knows besides `noreturn` warns or helps the optimiser, and what
-        is other compilers' gcc ignores: without more than that it is nothing, and the token after it comes next."""
+        """`[[…]]` as an `__attribute__`. What the standard knows besides `noreturn` warns or helps the optimiser, and
+        what is other compilers' gcc ignores: without more than that it is nothing, and the token after it comes
+        next."""
         listed: list[list[Token]] = [[]]
         while (token := super().token()) is not None and token.type != "ATTRIBUTE_END":
             if token.type == "COMMA":

@@ -1,5 +1,5 @@
-"""Which names a file's code has: functions that it defines, calls and has from outside, objects and labels whose address it
-takes; and whether these names tell what it may call: not if it calls through pointers, or has assembly.
+"""Which names a file's code has: functions that it defines, calls and has from outside, objects and labels whose
+address it takes; and whether these names tell what it may call: not if it calls through pointers, or has assembly.
 
 The last is asked of what stays as it is written; functions with probes say it themselves (`frontend/emit`).
 """
@@ -43,9 +43,9 @@ def called_names(tree: c_ast.Node) -> set[str]:
 
 
 def functions_used(tree: c_ast.FileAST, system: Set[str]) -> set[str]:
-    """The functions that the unit's own code calls or takes the address of, by their names, and that its headers' functions do
-    which it comes to by these. Names are those of `scopes.py`: a variable of a function's own has no function's name.
-    `system`: files."""
+    """The functions that the unit's own code calls or takes the address of, by their names, and that its headers'
+    functions do which it comes to by these. Names are those of `scopes.py`: a variable of a function's own has no
+    function's name. `system`: files."""
     declared = {d.name for d in tree.ext if isinstance(d, c_ast.Decl) and isinstance(d.type, c_ast.FuncDecl)}
     declared.update(defined_functions(tree))
     of_headers: dict[str, c_ast.FuncDef] = {}
@@ -96,8 +96,8 @@ def _functions_named(ext: c_ast.Node, declared: Set[str]) -> set[str]:
 
 
 def functions_outside(units: Iterable[tuple[c_ast.FileAST, Set[str]]]) -> set[str]:
-    """The functions that the units use by their names, and none defines for the others. What a header has as `extern inline`
-    only stands for the library's. `units`: each with its system files."""
+    """The functions that the units use by their names, and none defines for the others. What a header has as `extern
+    inline` only stands for the library's. `units`: each with its system files."""
     used: list[set[str]] = []
     everywhere: set[str] = set()
     for tree, system in units:

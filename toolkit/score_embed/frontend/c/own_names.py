@@ -1,9 +1,9 @@
 """Names of the program's that begin as ours do: `sc_`, `SC_`.
 
 Instrumented C declares the probes with their types and macros, and the linker sees the runtime's symbols. A program may
-use the same names (a smart card's driver has `sc_lock`, `SC_NONE`). So each identifier of the program's that begins so gets
-a prefix before the file is parsed, and its symbols in files without probes get it before the link (image/linking.py).
-What users read has the names as they wrote them (`sites.shown`).
+use the same names (a smart card's driver has `sc_lock`, `SC_NONE`). So each identifier of the program's that begins so
+gets a prefix before the file is parsed, and its symbols in files without probes get it before the link
+(image/linking.py). What users read has the names as they wrote them (`sites.shown`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Preprocessed GNU C -> pycparser's AST. What the trees are made of says `gnu_parser.py`.
 
-Prototypes of functions that nobody names are left out before: four in five declarations of a file are such ones, from its
-headers; parsing, typing and printing them was most of the front-end's time. What is not clearly a lone prototype stays, and what
-the user wrote in the source file itself, which the compiler is to judge. Lines keep their numbers.
+Prototypes of functions that nobody names are left out before: four in five declarations of a file are such ones, from
+its headers; parsing, typing and printing them was most of the front-end's time. What is not clearly a lone prototype
+stays, and what the user wrote in the source file itself, which the compiler is to judge. Lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def kept_trees() -> Iterator[None]:
 
 
 def parse(text: str, filename: str) -> c_ast.FileAST:
-    """Parse the compiler's `-E` output of a file, but for what nobody names. Raises BuildError at the user's `file:line:column`."""
+    """Parse the compiler's `-E` output of a file, but for what nobody names. Raises BuildError at the user's
+    `file:line:column`."""
     if _kept is None:
         return _parsed(text, filename)
     if (text, filename) not in _kept:

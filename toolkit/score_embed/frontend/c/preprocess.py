@@ -1,8 +1,8 @@
 """Run the board compiler's preprocessor: the board's real headers decide what the program is.
 
-Linemarkers stay in the output: parse.py takes positions and system headers from them. But for those in the middle of a line:
-gcc marks where each expansion of a system header's macro begins and ends, and puts blanks before what goes on, up to its
-column. A table of 500 lines with `UINT16_MAX` in each of its fields becomes one of 20 MB so.
+Linemarkers stay in the output: parse.py takes positions and system headers from them. But for those in the middle of a
+line: gcc marks where each expansion of a system header's macro begins and ends, and puts blanks before what goes on, up
+to its column. A table of 500 lines with `UINT16_MAX` in each of its fields becomes one of 20 MB so.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
 
 
 def whole_lines(text: str) -> str:
-    """The preprocessor's output without the linemarkers that stand in the middle of a line. Columns stay, as far as what a
-    macro stands for is no longer than its name."""
+    """The preprocessor's output without the linemarkers that stand in the middle of a line. Columns stay, as far as
+    what a macro stands for is no longer than its name."""
     made: list[str] = []
     file, number, left_out = "", 0, ""  # `number`: of the last of `made`; `left_out`: the linemarker before this line
     for line in text.split("\n"):

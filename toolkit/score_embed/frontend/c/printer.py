@@ -32,8 +32,8 @@ _WORD_OPERATORS = frozenset({"_Alignof", "__alignof__", "__real__", "__imag__"})
 
 
 def to_c(node: c_ast.Node, *, without_body: Collection[str] = (), positions: bool = False) -> str:
-    """The C text of any node. `without_body`: tags of which only the name is printed; `positions`: every statement is said to
-    stand on the user's line."""
+    """The C text of any node. `without_body`: tags of which only the name is printed; `positions`: every statement is
+    said to stand on the user's line."""
     generator = _GnuGenerator()
     generator.without_body, generator.positions = without_body, positions
     return str(generator.visit(node))

@@ -5,8 +5,8 @@ variable, enumerator, typedef and tag of a block whose name means something else
 gets a number, in the tree itself and by C's scope rules (C11 6.2.1); a name that is alone keeps its spelling. What the
 function means stays the same, so that one which cannot be lowered may be printed from the same tree.
 
-`main` becomes the runtime's `sc_main` here too, wherever it is named; its `__func__` still says "main". So does a function
-of the C library that has a model (models.py).
+`main` becomes the runtime's `sc_main` here too, wherever it is named; its `__func__` still says "main". So does a
+function of the C library that has a model (models.py).
 """
 
 from __future__ import annotations

@@ -77,8 +77,9 @@ HANDLER_NAME = re.compile(rf"{_CMSIS}|__vector_\d+")  # in an object, of AVR, to
 
 
 def handlers_by_name(tree: c_ast.FileAST, called: Set[str]) -> set[str]:
-    """The functions of a unit that have the names of handlers in a Cortex-M's vector table, and no parameters, and are not
-    `called` in the program: what has parameters (`HAL_UART_IRQHandler(handle)`) or is called is a function like any."""
+    """The functions of a unit that have the names of handlers in a Cortex-M's vector table, and no parameters, and are
+    not `called` in the program: what has parameters (`HAL_UART_IRQHandler(handle)`) or is called is a function like
+    any."""
     decls = [e.decl for e in tree.ext if isinstance(e, c_ast.FuncDef) and _IN_TABLE.fullmatch(e.decl.name)]
     return {decl.name for decl in decls if not has_parameters(decl)} - called
 

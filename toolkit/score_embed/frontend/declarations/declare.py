@@ -61,7 +61,8 @@ class Declarations:
     """Builds types in a current scope.
 
     Inside functions the lowering sets `typeof_`, which types an expression for `typeof`, and `define`, which is given
-    each struct, union and enum when it is complete. `counted` keeps a count that is computed there. `storage` says where a record has a bit-field.
+    each struct, union and enum when it is complete. `counted` keeps a count that is computed there. `storage` says
+    where a record has a bit-field.
     """
 
     def __init__(self, types: Types) -> None:
@@ -306,8 +307,8 @@ class Declarations:
         return Enum(found)
 
     def _enumerators(self, node: c_ast.Enum, enumerators: list[c_ast.Enumerator]) -> Int:
-        """Names them, each at once: the next ones may be computed of it. Until the enum is complete those that do not fit
-        an int have the types of their expressions."""
+        """Names them, each at once: the next ones may be computed of it. Until the enum is complete those that do not
+        fit an int have the types of their expressions."""
         value: Value | None = Value(-1, self.types.int)
         found: list[tuple[str, int | None]] = []
         for item in enumerators:

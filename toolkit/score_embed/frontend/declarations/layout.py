@@ -1,7 +1,7 @@
 """Where the board's compiler puts bit-fields: it is asked, by objects with only that field set.
 
-Of `struct s x[2] = { { .f = -1 }, { .f = 1 } };` the first shows which bits are the field's, the second which of them is
-the lowest. What it does not answer (a record that cannot be named, a file that does not compile) stays unknown.
+Of `struct s x[2] = { { .f = -1 }, { .f = 1 } };` the first shows which bits are the field's, the second which of them
+is the lowest. What it does not answer (a record that cannot be named, a file that does not compile) stays unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _Question = tuple[Record, str]
 
 
 class Layout:
-    """The bit-fields of one unit. Answers hold for every lowering of it: records are known by where they are defined."""
+    """The bit-fields of one unit. Answers hold for every lowering of it: records are known by where they are
+    defined."""
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
@@ -36,7 +37,8 @@ class Layout:
     ) -> Storage | None:
         """Where a field lies, if that is known.
 
-        `file`: gives the C text of the file scope up to here; `inner`: definitions in `function`, which is being lowered.
+        `file`: gives the C text of the file scope up to here; `inner`: definitions in `function`, which is being
+        lowered.
         """
         outermost = scope
         while outermost.parent is not None:

@@ -1,8 +1,9 @@
 """The variables and string literals that pointers may lead to: those whose address a function gives away.
 
-Where something is read through a pointer at a symbolic address, and to know whether a pointer is within bounds, the runtime has
-to find the object: those on the stack it is told of when they are declared, those of static storage are listed
-(runtime/object.c). A literal is listed as it is written: a compiler makes one object of all in a file that are the same.
+Where something is read through a pointer at a symbolic address, and to know whether a pointer is within bounds, the
+runtime has to find the object: those on the stack it is told of when they are declared, those of static storage are
+listed (runtime/object.c). A literal is listed as it is written: a compiler makes one object of all in a file that are
+the same.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Objects:
 
 
 def pointed_to(body: Body, passed: Callable[[Call], list[Exp]]) -> Objects:
-    """What the function takes the address of, to keep it, to pass it on, or to read or store right there: `*(a + i)`. `passed`: the
-    pointers that a call's callee reads or stores through, as the call says."""
+    """What the function takes the address of, to keep it, to pass it on, or to read or store right there: `*(a + i)`.
+    `passed`: the pointers that a call's callee reads or stores through, as the call says."""
     values = [exp for s in body.statements for exp in expressions(s)]
     at_once = [place.address for s in body.statements for place in places(s) if place.array is None and place.pointer]
     bases = _bases([*values, *at_once])
@@ -61,8 +62,8 @@ def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str
 
 
 def texts_in(t: CType, init: c_ast.Node | None, walk: InitialiserWalk) -> list[str]:
-    """The string literals that are objects of their own in a constant initialiser of an object of type t: those that do not fill an
-    array. None of what is not understood."""
+    """The string literals that are objects of their own in a constant initialiser of an object of type t: those that do
+    not fill an array. None of what is not understood."""
     try:
         return list(_texts(t, init, walk)) if init is not None and _holds_text(init) else []
     except Unsupported:
@@ -99,7 +100,8 @@ def _bases(values: Iterable[Exp]) -> list[Exp]:
 
 
 def _only_shows(s: Stmt, passed: Callable[[Call], list[Exp]]) -> bool:
-    """Whether no pointer to what a call gets ever comes back, and nothing in the call tells how many bytes are read: `printf`, `assert`."""
+    """Whether no pointer to what a call gets ever comes back, and nothing in the call tells how many bytes are read:
+    `printf`, `assert`."""
     if not isinstance(s, Call) or s.kind != "opaque" or passed(s):
         return False
     return s.harmless or (s.library and not isinstance(s.result, (Pointer, Struct)))

@@ -1,8 +1,8 @@
 """Branches, switches and jumps as C with their probes.
 
 The runtime does a condition's comparison where it can: then a call site computes no truth value. That is so where each
-side is a constant or one leaf, perhaps widened, in one word of the machine: the leaf's value is then the low part of the
-side's, and one word serves for both.
+side is a constant or one leaf, perhaps widened, in one word of the machine: the leaf's value is then the low part of
+the side's, and one word serves for both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def comparison_test(op: str, left: Side, right: Side, template: TemplateText) ->
         return None
     signed = is_integer(t) and as_int(t).signed
     relation = _RELATIONS[op] | (RelationFlag.SIGNED if signed else 0)
-    for constant, side, where in ((_constant(left.said), right, RelationFlag.CONSTANT_LEFT), (_constant(right.said), left, 0)):
+    for constant, side, where in (
+        (_constant(left.said), right, RelationFlag.CONSTANT_LEFT),
+        (_constant(right.said), left, 0),
+    ):
         if constant is not None:
             return _with_constant(relation | where, signed, side, constant, template)
     return _of_two(relation, left, right, template)

@@ -165,7 +165,11 @@ class CallEmitter:
         """An argument without taint. A walk over arguments of `...` passes over it by its size."""
         if is_integer(t) or isinstance(t, Pointer):
             bits = self.p.bits(t)
-            return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())
+            return (
+                LeafText(Where.NONE, bits, "0", 0, ())
+                if bits <= 64
+                else LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())
+            )
         if is_float(t):
             return LeafText(Where.NONE, t.bits, "0", Unsized.DOUBLE, ())
         return LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())

@@ -1,5 +1,5 @@
-"""What a function does with memory and slots, as C with its probes: assignments, reads and stores at symbolic addresses,
-copies, inputs, pins.
+"""What a function does with memory and slots, as C with its probes: assignments, reads and stores at symbolic
+addresses, copies, inputs, pins.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class MemoryEmitter:
         slots = template.slots | ({dest.slot} if in_slot and self.p.maybe.slot(dest.slot) else set())
         guard = self.p.guard(slots, template.memory or not in_slot)
         probe = self.p.call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
-        # A leaf's address must be computed before the destination changes, too: `i = t[i]`; and in `v += t` the value of
-        # v is a leaf even where it is none of a formula's, because it was never symbolic.
+        # A leaf's address must be computed before the destination changes, too: `i = t[i]`; and in `v += t` the value
+        # of v is a leaf even where it is none of a formula's, because it was never symbolic.
         if in_slot and dest.slot not in mentioned(s.exp) | mentioned(self.p.said(s.exp)):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self.p.value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
@@ -178,8 +178,8 @@ class MemoryEmitter:
         return stride_text(self.p.said(dest.address), f"sizeof({dest.text})")
 
     def _pointer_of(self, place: Place) -> int:
-        """How many of the address's leaves, the first ones, are those of a pointer: if they are symbolic, it may be any number.
-        MOVED more if arithmetic made it: its value does not say what it was made from."""
+        """How many of the address's leaves, the first ones, are those of a pointer: if they are symbolic, it may be any
+        number. MOVED more if arithmetic made it: its value does not say what it was made from."""
         base, own = base_of(self.p.said(place.address)), base_of(place.address)
         if not self.p.maybe.exp(base):
             return 0

@@ -46,7 +46,8 @@ class Meta:
     files: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
     sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
-    decisions: dict[int, tuple[Decision, str, dict[int, int]]] = field(default_factory=dict)  # with their conditions' sites
+    # with their conditions' sites
+    decisions: dict[int, tuple[Decision, str, dict[int, int]]] = field(default_factory=dict)
     stretches: list[list[Any]] = field(default_factory=list)  # of statements, if they are told
 
     def add(self, site: int, coord: Coord, function: str, name: str) -> None:
@@ -59,7 +60,8 @@ class Meta:
             known[2][condition] = site
 
     def tell(self, enter: int, function: str, lines: Sequence[Coord], row: Sequence[Any]) -> None:
-        """A stretch of statements of the function with this `enter` site; `row`: what contract/coverage.py reads behind them."""
+        """A stretch of statements of the function with this `enter` site; `row`: what contract/coverage.py reads behind
+        them."""
         places = [[_index(self.files, line.file), line.line] for line in lines]
         self.stretches.append([enter, _index(self.functions, function), places, *row])
 

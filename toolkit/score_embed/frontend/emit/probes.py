@@ -44,7 +44,8 @@ def on(kind: type[S], emit: Callable[[S], str]) -> tuple[type[Stmt], Callable[[A
 def _prepared(
     body: Body, types: Types, maybe: Maybe, checks: frozenset[str], strays: Strays
 ) -> tuple[Body, Plan, Maybe]:
-    """The body with what is checked and selected as statements of their own, its plan, and what may be symbolic in it."""
+    """The body with what is checked and selected as statements of their own, its plan, and what may be symbolic in
+    it."""
     if body.name in CHECKED_BY_CALLERS:
         checks -= {"bounds"}
     if "bounds" in checks:
@@ -126,7 +127,8 @@ class Probes:
         return index
 
     def tell(self, told: Sequence[Told], beside: bool) -> None:
-        """The stretches of the function go into the image, once all of it is printed. `beside`: interrupts may run it."""
+        """The stretches of the function go into the image, once all of it is printed. `beside`: interrupts may run
+        it."""
         for one in told:
             ways = [sorted(self._coverage[way] for way in some) for some in (one.begun, one.ended)]
             self.meta.tell(self._first_site, self.body.name, one.lines, [one.sure, *ways, int(beside)])

@@ -4,8 +4,8 @@
      *        cfg->next nullable no, out alias in, assume len > 0, globals state */
     int parse(const uint8_t *buf, size_t len, …)
 
-Commas, semicolons and ends of lines part one argument's hints from another's. `n in 0..16` is `n range 0..16`. Only comments between
-functions count: a `score:` within a body is somebody else's.
+Commas, semicolons and ends of lines part one argument's hints from another's. `n in 0..16` is `n range 0..16`. Only
+comments between functions count: a `score:` within a body is somebody else's.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def read(text: str, file: str, function: str) -> Hints:
             elif words[0] == "globals" and len(words) > 1:
                 variables += [(name, where) for name in words[1:]]
             elif words[0] in arguments:
-                raise UsageError(f"{userfile.shown(words[0])} has hints twice", where, "Write all of them in one place.")
+                raise UsageError(
+                    f"{userfile.shown(words[0])} has hints twice", where, "Write all of them in one place."
+                )
             else:
                 arguments[words[0]] = hint(_section(words, where))
     names = tuple(name for name, _ in variables)

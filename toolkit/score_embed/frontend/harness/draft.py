@@ -1,7 +1,7 @@
 """One harness while it is made: what the makers of the kinds of types share.
 
-They know what the file declares and what the user says, write one text, and tell each other which pointers they have made: an alias
-leads to one of those, and a member that leads back to one of the objects around it.
+They know what the file declares and what the user says, write one text, and tell each other which pointers they have
+made: an alias leads to one of those, and a member that leads back to one of the objects around it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SUBSCRIPTS = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Pointee:
-    """What is known of one pointer besides its type. `count`: the lvalue of the number that says how many; `single`: one object
-    as the code shows; `seen_as`: what a `void *` really is to."""
+    """What is known of one pointer besides its type. `count`: the lvalue of the number that says how many; `single`:
+    one object as the code shows; `seen_as`: what a `void *` really is to."""
 
     count: str = ""
     single: bool = False
@@ -43,8 +43,8 @@ class Value(Protocol):
 
 
 class Draft:
-    """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were made, for aliases;
-    `around`: the objects that are being made, and the pointers to them."""
+    """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were
+    made, for aliases; `around`: the objects that are being made, and the pointers to them."""
 
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.function, self.hints = scope, function, hints

@@ -1,8 +1,8 @@
 """One program with many entries: the harnesses of many functions side by side, and a main that calls one of them.
 
-Which one says the address of a symbol that the link defines. So the front-end's and the compiler's work is done once for
-all functions of a project, and what is left for each is a link. A harness is what `--entry` makes; its main, and what it
-defines besides, get a number.
+Which one says the address of a symbol that the link defines. So the front-end's and the compiler's work is done once
+for all functions of a project, and what is left for each is a link. A harness is what `--entry` makes; its main, and
+what it defines besides, get a number.
 """
 
 from __future__ import annotations
@@ -74,7 +74,12 @@ def functions(sources: Sequence[Source]) -> list[Function]:
 
 
 def make(
-    sources: Sequence[Source], function: Function, number: int, model: DataModel, hints: Hints, scopes: Scopes | None = None
+    sources: Sequence[Source],
+    function: Function,
+    number: int,
+    model: DataModel,
+    hints: Hints,
+    scopes: Scopes | None = None,
 ) -> Made:
     """The harness of one function. Raises BuildError and UsageError."""
     own = [index for index, source in enumerate(sources) if str(source.path) == function.source]

@@ -1,9 +1,10 @@
 """`--entry FUNC` and `score-embed new FUNC`: a main for a function that has none.
 
-The harness is C appended to the file that defines the function, so that static functions and the file's own types are within reach;
-a main of the program's gets another name. `parameters.py` says which arguments there are, and `maker.py` makes the objects; here is which
-globals there are, what is assumed of all of them, and the text around them. What such a harness cannot bring about is said: as a bound,
-within which the results are complete, or, where the function most likely expects another object, as a loss.
+The harness is C appended to the file that defines the function, so that static functions and the file's own types are
+within reach; a main of the program's gets another name. `parameters.py` says which arguments there are, and `maker.py`
+makes the objects; here is which globals there are, what is assumed of all of them, and the text around them. What such
+a harness cannot bring about is said: as a bound, within which the results are complete, or, where the function most
+likely expects another object, as a loss.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ USED = "used"  # --globals: all that the function and its callees name
 
 @dataclass
 class Harness:
-    """A `main` that calls the function, and what it cannot bring about. `text`: that main, as people may keep it; `appended`: the same
-    as it stands behind the preprocessed file."""
+    """A `main` that calls the function, and what it cannot bring about. `text`: that main, as people may keep it;
+    `appended`: the same as it stands behind the preprocessed file."""
 
     entry: Entry
     losses: list[Note]
@@ -71,8 +72,8 @@ def harness_of(
     hints: Hints | None = None,
     scopes: Scopes | None = None,
 ) -> Harness:
-    """The harness of a function that one of the sources defines. `scopes`: of these sources, for who makes those of many functions.
-    Raises UsageError and BuildError."""
+    """The harness of a function that one of the sources defines. `scopes`: of these sources, for who makes those of
+    many functions. Raises UsageError and BuildError."""
     if entry == "main":
         raise UsageError("main is the whole program", "--entry", "Leave --entry out; see --argv and --stdin-bytes.")
     for source in sources:

@@ -1,7 +1,8 @@
-"""Whether each hint was heeded: one that is of nothing, or that says what its object cannot be, is an error at its own line.
+"""Whether each hint was heeded: one that is of nothing, or that says what its object cannot be, is an error at its own
+line.
 
-A hint that does nothing is worse than none: its author believes that the bound holds. Members that exist and were not made (a list's
-fifth node, what no code names) are no mistake: there is nothing that the hint could be of.
+A hint that does nothing is worse than none: its author believes that the bound holds. Members that exist and were not
+made (a list's fifth node, what no code names) are no mistake: there is nothing that the hint could be of.
 """
 
 from __future__ import annotations

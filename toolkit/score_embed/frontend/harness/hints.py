@@ -14,8 +14,8 @@
     refuse:
       parse(cfg->next == NULL): nobody passes a list     a precondition, and why (`contract/judged.py`)
 
-A key is an argument or what it leads to, written as in C, without subscripts; below `types` a member of a structure, by its tag or the
-name of its type. What a function's own key says wins.
+A key is an argument or what it leads to, written as in C, without subscripts; below `types` a member of a structure, by
+its tag or the name of its type. What a function's own key says wins.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SIZEOF = re.compile(r"sizeof\s*\([^()]*(?:\([^()]*\)[^()]*)*\)")  # looks at no object
 _SUBSCRIPT = re.compile(r"\[\d+\]")
-_PARTING = re.compile(r"'(?:\\.|[^'\\])*'|&&|\|\||[()\[\]?,]")  # but for characters: what tells parts of a condition from each other
+# but for characters: what tells parts of a condition from each other
+_PARTING = re.compile(r"'(?:\\.|[^'\\])*'|&&|\|\||[()\[\]?,]")
 _NULL = r"(?:\b0\b|\bNULL\b|\(\(?\s*void\s*\*\s*\)\s*0\s*\)?)"
 
 
 @dataclass(frozen=True)
 class Hint:
-    """What is said of one argument or member. `size`: of how many elements there are at most; `count`: which number says how many;
-    `string`: a text of that many characters at most; `low`, `high`: of a number; `value`: C that it always is."""
+    """What is said of one argument or member. `size`: of how many elements there are at most; `count`: which number
+    says how many; `string`: a text of that many characters at most; `low`, `high`: of a number; `value`: C that it
+    always is."""
 
     count: str = ""
     size: int = 0
@@ -60,8 +62,8 @@ class Hint:
 
 @dataclass(frozen=True)
 class Never:
-    """A condition, in C, that never holds. `null`: the pointer of which it says that it is null, "" if it says something else;
-    `at`: where that is written."""
+    """A condition, in C, that never holds. `null`: the pointer of which it says that it is null, "" if it says
+    something else; `at`: where that is written."""
 
     condition: str
     null: str
@@ -78,7 +80,8 @@ class Hints:
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
-    places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # of what is assumed: C, and where it stands
+    # of what is assumed: C, and where it stands
+    places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     globals_at: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # the same of globals
 
     def over(self, other: Hints) -> Hints:
@@ -154,8 +157,8 @@ def where_it_is(condition: str) -> str:
 
 
 def where_it_can_be(condition: str) -> str:
-    """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`. What stands beside it by `&&`
-    holds all the same."""
+    """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`. What stands beside
+    it by `&&` holds all the same."""
     way = _way(condition)
     if not way:
         return condition
@@ -182,8 +185,8 @@ def _conjuncts(condition: str) -> list[str]:
 
 
 def _way(condition: str) -> str:
-    """What has to be no null pointer for the condition to be looked at, in C; "" if nothing has to be. Of a pointer that it asks for
-    itself (`p && p->n > 3`) it says what holds where that is null."""
+    """What has to be no null pointer for the condition to be looked at, in C; "" if nothing has to be. Of a pointer
+    that it asks for itself (`p && p->n > 3`) it says what holds where that is null."""
     condition = _SIZEOF.sub("0", condition)
     before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
     names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]

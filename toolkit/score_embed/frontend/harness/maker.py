@@ -1,8 +1,8 @@
 """Makes objects for the arguments of a function: C statements, for each kind of type its maker.
 
-Every number is an input; here are the numbers, and the arrays within objects. A pointer is null or leads to a fresh object of its own
-(`pointers.py`, `objects.py`); a structure is its members (`structures.py`). What cannot be made stays null or zero, and that is said with
-its type and place. No pointer holds bytes that nobody made.
+Every number is an input; here are the numbers, and the arrays within objects. A pointer is null or leads to a fresh
+object of its own (`pointers.py`, `objects.py`); a structure is its members (`structures.py`). What cannot be made stays
+null or zero, and that is said with its type and place. No pointer holds bytes that nobody made.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Maker:
             return  # a flexible array member: `Objects` makes room for it
         if hint.string:
             if u.length is not None and hint.string >= u.length:
-                what = f"{as_written(spot.label)} has room for a text of {u.length - 1} characters, not of {hint.string}"
+                what = (
+                    f"{as_written(spot.label)} has room for a text of {u.length - 1} characters, not of {hint.string}"
+                )
                 raise UsageError(what, hint.at, "Behind the longest text stands its end.")
             self._draft.text.say(f'__score_text({spot.place}, {hint.string}, "{as_written(spot.label)}");')
             self._draft.text.bound(f"{spot.label} ≤ {hint.string} characters")

@@ -1,9 +1,9 @@
 """Which number says how many elements a pointer leads to: by names and by neighbours, as programmers write them.
 
-`(buf, len)`, `(a, b, n)`, `(argc, argv)`, `struct { T *items; size_t count, capacity; }`. Of several numbers the one that is
-named after the pointer wins, then the one beside it, then the nearest one behind it (`memset(s, c, n)`); a number whose type
-alone says that it is a size comes last. What is guessed here is said as a bound of the harness, and a hint (hints.py) that
-says otherwise wins.
+`(buf, len)`, `(a, b, n)`, `(argc, argv)`, `struct { T *items; size_t count, capacity; }`. Of several numbers the one
+that is named after the pointer wins, then the one beside it, then the nearest one behind it (`memset(s, c, n)`); a
+number whose type alone says that it is a size comes last. What is guessed here is said as a bound of the harness, and a
+hint (hints.py) that says otherwise wins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ _COUNTS = frozenset(
     ]
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
-_OF_ANYTHING = frozenset(["total", "data", "buf", "buffer", "in", "out", "src", "dst", "array", "input", "output", "of"])
+_OF_ANYTHING = frozenset(
+    ["total", "data", "buf", "buffer", "in", "out", "src", "dst", "array", "input", "output", "of"]
+)
 _PRESENT = frozenset(["current", "cur", "total", "actual"])  # say nothing of what a number counts
 _CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
 _POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
@@ -75,9 +77,10 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count; `single`: a pointer
-    to one object as the code shows; `sized`: of a number, that its type alone says it is a size; of a pointer, that it is to
-    numbers or to nobody knows what; `handed`: one to a structure that the code only hands on to others."""
+    """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count;
+    `single`: a pointer to one object as the code shows; `sized`: of a number, that its type alone says it is a size; of
+    a pointer, that it is to numbers or to nobody knows what; `handed`: one to a structure that the code only hands on
+    to others."""
 
     name: str
     element: str = ""
@@ -90,9 +93,9 @@ class Field:
 
 @dataclass
 class Counts:
-    """`of`: a pointer's or an array's name → the number that says how many elements it has; `most`: numbers that are no more than
-    another one (what is used of a capacity); `weak`: pointers whose number is named after something else (`version` beside
-    `stream_size`)."""
+    """`of`: a pointer's or an array's name → the number that says how many elements it has; `most`: numbers that are no
+    more than another one (what is used of a capacity); `weak`: pointers whose number is named after something else
+    (`version` beside `stream_size`)."""
 
     of: dict[str, str] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
@@ -180,7 +183,11 @@ def _right_behind(fields: Sequence[Field], at: int, last: int, taken: set[str]) 
 
 def _is_product(fields: Sequence[Field], at: int) -> bool:
     """`(void *base, size_t nmemb, size_t size)`: so many elements of such a size, which no number alone says."""
-    if fields[at].element != _ANY or at + 2 >= len(fields) or not (fields[at + 1].is_number and fields[at + 2].is_number):
+    if (
+        fields[at].element != _ANY
+        or at + 2 >= len(fields)
+        or not (fields[at + 1].is_number and fields[at + 2].is_number)
+    ):
         return False
     first, second = (_words(f.name) for f in fields[at + 1 : at + 3])
     return any(not a.isdisjoint(_HOW_MANY) and not b.isdisjoint(_SIZES) for a, b in ((first, second), (second, first)))

@@ -1,8 +1,8 @@
 """Which pointers may be null, as far as a file's code shows: those that it compares with null somewhere.
 
-A function that never looks whether its argument is null says that it never is: to give it null would show a crash that nobody can
-cause. What is passed on to a function that looks, or copied to a variable that is looked at, may be null, too. `--nulls all` gives
-null for every pointer.
+A function that never looks whether its argument is null says that it never is: to give it null would show a crash that
+nobody can cause. What is passed on to a function that looks, or copied to a variable that is looked at, may be null,
+too. `--nulls all` gives null for every pointer.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Nulls:
         return f".{name}" in self._members
 
     def behind(self, function: str, label: str) -> bool:
-        """Whether somebody looks at what a pointer leads to, or at an array's elements: `label` is a parameter's name, or ends with
-        that of a member."""
+        """Whether somebody looks at what a pointer leads to, or at an array's elements: `label` is a parameter's name,
+        or ends with that of a member."""
         name = label.rpartition("->")[2].rpartition(".")[2]
         return f"*{name}" in self._tested[function] or f"*.{name}" in self._members
 

@@ -1,7 +1,7 @@
 """Makes what a pointer leads to: a fresh object, an array, a text, each of the size that is known.
 
-Lists and trees end at a depth, texts and arrays have a size: these bounds are said, and those that are guessed are said as guesses. What
-lies behind an array whose size nobody knows is not held against the function.
+Lists and trees end at a depth, texts and arrays have a size: these bounds are said, and those that are guessed are said
+as guesses. What lies behind an array whose size nobody knows is not held against the function.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class Objects:
         if isinstance(to, Array) and is_open(to):
             raise Unmakeable("its size is computed")
         if spot.levels >= _LEVELS or len(self._draft.text.objects) >= _OBJECTS:
-            self._draft.text.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
+            self._draft.text.bound(
+                f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}"
+            )
             return None
         if hint.string or (isinstance(to, Int) and to.name == "char" and not pointee.count and not hint.size):
             return self._characters(to, spot, hint.string, read_only)
@@ -107,7 +109,9 @@ class Objects:
         of = self._draft.scope.declare(to)
         size = f"sizeof({of}) + {ELEMENTS} * sizeof (({self._draft.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
         if self._draft.scope.frees:
-            self._draft.text.objects.append(f"{self._draft.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});")
+            self._draft.text.objects.append(
+                f"{self._draft.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});"
+            )
             return f"(*{name})"
         whole = self._draft.scope.declare(without_const(to), "object")
         self._draft.text.objects.append(f"static union {{ {whole}; unsigned char room[{size}]; }} {name};")
@@ -141,7 +145,9 @@ class Objects:
         """Numbers, nobody knows how many: what lies behind them is not held against the function."""
         name = self._draft.text.fresh(spot.label, UNKNOWN_SIZE)
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        self._draft.text.objects.append(f"static {self._draft.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};")
+        self._draft.text.objects.append(
+            f"static {self._draft.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};"
+        )
         self._fill(to, name, spot, ELEMENTS)
         if is_plain(to):
             self._draft.text.array(spot.label, to)
@@ -166,8 +172,8 @@ class Objects:
             self._draft.text.bound(f"*{spot.label} from {hint.low} to {hint.high}")
 
     def _characters(self, to: CType, spot: Spot, hinted: int, read_only: bool) -> str:
-        """`hinted`: so many characters, as a hint says; 0: nobody does. Who only reads a text has to stop at its end, however
-        much room there is."""
+        """`hinted`: so many characters, as a hint says; 0: nobody does. Who only reads a text has to stop at its end,
+        however much room there is."""
         most = hinted or CHARACTERS
         name = self._draft.text.fresh(spot.label, "_text")
         place = self._draft.text.array_of(to, name, most + 1)

@@ -1,7 +1,8 @@
 """The parameters of a function that gets a harness: what is known of each, and the variables that are passed for them.
 
-A parameter's type says little. Which one counts the elements of which, whether a pointer may be null, is to one object or to many, and what
-a `void *` really is to, the function's names, attributes, assertions and body tell; hints overrule them.
+A parameter's type says little. Which one counts the elements of which, whether a pointer may be null, is to one object
+or to many, and what a `void *` really is to, the function's names, attributes, assertions and body tell; hints overrule
+them.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _MOST_FIXED = 256  # elements that a parameter is declared with
 
 
 class Parameters:
-    """Of one function. `local`: the harness's variables for them; `arguments`: what a test without a harness passes, None if they cannot
-    be written as constants; `said`: what the function says of them itself. Raises BuildError."""
+    """Of one function. `local`: the harness's variables for them; `arguments`: what a test without a harness passes,
+    None if they cannot be written as constants; `said`: what the function says of them itself. Raises BuildError."""
 
     def __init__(self, draft: Draft, maker: Maker, node: c_ast.FuncDef) -> None:
         self._draft, self._maker, self._node = draft, maker, node
@@ -55,7 +56,9 @@ class Parameters:
         self.type = self._typed()
         self._parameters = _parameters(node)
         self.names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
-        self.said = preconditions.said_of(draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks)
+        self.said = preconditions.said_of(
+            draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks
+        )
         self._sizes = {name for name, p in zip(self.names, self._parameters, strict=True) if uses.is_size(p)}
         self.types: dict[str, CType] = {}
         self.local: dict[str, str] = {}
@@ -73,7 +76,8 @@ class Parameters:
             decls = {decl.name: decl for decl in self._node.param_decls}
             listed = [decls.get(p.name) for p in self._node.decl.type.args.params]
             params = tuple(
-                self._draft.scope.declarations.parameter(d) if d is not None else self._draft.scope.types.int for d in listed
+                self._draft.scope.declarations.parameter(d) if d is not None else self._draft.scope.types.int
+                for d in listed
             )
             return replace(t, params=params)
         return t

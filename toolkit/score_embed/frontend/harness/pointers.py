@@ -1,8 +1,10 @@
-"""Gives pointers their values: the object that was made for one (`objects.py`), null, what another pointer leads to, or a function.
+"""Gives pointers their values: the object that was made for one (`objects.py`), null, what another pointer leads to, or
+a function.
 
-Which of them is an input, and without a branch: null or not is computed (`object * given`), one of several is read from a table. So it is
-settled where the function first looks at it, and the function's paths are its own. A pointer to a function is to one of the program's of
-that type, or to a stub with any result. What cannot be made stays null, and that is said.
+Which of them is an input, and without a branch: null or not is computed (`object * given`), one of several is read from
+a table. So it is settled where the function first looks at it, and the function's paths are its own. A pointer to a
+function is to one of the program's of that type, or to a stub with any result. What cannot be made stays null, and that
+is said.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Pointers:
         self._draft, self._objects, self._value = draft, objects, value
 
     def make(self, t: CType, u: Pointer, spot: Spot, pointee: Pointee | None, hint: Hint) -> None:
-        """Statements that make the pointer at `spot`, and what it leads to. `pointee`: None if nothing is known of it."""
+        """Statements that make the pointer at `spot`, and what it leads to. `pointee`: None if nothing is known of
+        it."""
         pointee = pointee or self._behind_pointer(spot)
         to = unqualified(u.to)
         if pointee.seen_as is not None:
@@ -61,7 +64,9 @@ class Pointers:
     def _behind_pointer(self, spot: Spot) -> Pointee:
         """A pointer that another one leads to, an element of an array, or a variable at file scope."""
         base = without_subscripts(spot.label).strip("*()")
-        return Pointee(nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base))
+        return Pointee(
+            nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base)
+        )
 
     def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         """The pointer's value: the object, or null, or what another pointer leads to."""
@@ -81,7 +86,9 @@ class Pointers:
             self._draft.text.say(f"{place} = {table}[{chosen}];")
         elif pointee.nullable:
             given = self._draft.text.fresh(spot.label, "_given")
-            self._draft.text.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
+            self._draft.text.say(
+                f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");'
+            )
             self._draft.text.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
             if pointee.empty:
                 self._draft.text.assume(f"({given} != 0) | ({pointee.count} == 0)")
@@ -119,7 +126,9 @@ class Pointers:
 
     def _stub(self, to: Function, spot: Spot) -> str:
         name = self._draft.text.fresh(spot.label, "_stub")
-        params = ", ".join(self._draft.scope.declare(p, f"argument{i}") for i, p in enumerate(to.params or ())) or "void"
+        params = (
+            ", ".join(self._draft.scope.declare(p, f"argument{i}") for i, p in enumerate(to.params or ())) or "void"
+        )
         head = self._draft.scope.declare(to.result, f"{name}({params}{', ...' if to.variadic and to.params else ''})")
         result = unqualified(to.result)
         body = "    return;\n"

@@ -1,8 +1,8 @@
 """What a function says of its arguments: its attributes and prototypes, and its assertions.
 
-`assert(p != NULL)` at the beginning, `[static 4]`, `nonnull` and `access` are preconditions that people write already. A function that
-begins with a call of another one of its file, and passes its own parameters on, has the other's, too: whoever breaks them breaks
-them in each call.
+`assert(p != NULL)` at the beginning, `[static 4]`, `nonnull` and `access` are preconditions that people write already.
+A function that begins with a call of another one of its file, and passes its own parameters on, has the other's, too:
+whoever breaks them breaks them in each call.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ OnlyLooks = Callable[[c_ast.Node], bool]
 
 @dataclass
 class Said:
-    """What is promised of the parameters. `not_null`: their names; `counts`: pointer → number, by name; `assumed`: conditions, as
-    syntax trees, with the line that says so."""
+    """What is promised of the parameters. `not_null`: their names; `counts`: pointer → number, by name; `assumed`:
+    conditions, as syntax trees, with the line that says so."""
 
     not_null: set[str] = field(default_factory=set)
     counts: dict[str, str] = field(default_factory=dict)
@@ -40,8 +40,9 @@ class Said:
 def said_of(
     tree: c_ast.FileAST, function: c_ast.FuncDef, names: list[str], only_looks: OnlyLooks, rounds: int = _ROUNDS
 ) -> Said:
-    """What prototypes, attributes and assertions at the beginning say of a function's parameters. `only_looks`: whether an
-    expression changes nothing, so that it can be asked before the function is called; `rounds`: how many calls are followed."""
+    """What prototypes, attributes and assertions at the beginning say of a function's parameters. `only_looks`: whether
+    an expression changes nothing, so that it can be asked before the function is called; `rounds`: how many calls are
+    followed."""
     found = Said()
     for ext in tree.ext:
         decl = ext.decl if isinstance(ext, c_ast.FuncDef) else ext

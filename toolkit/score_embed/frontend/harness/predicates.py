@@ -1,9 +1,10 @@
-"""Functions that only look: an assertion that calls them (`assert(is_valid(buf))`) can be asked before the function is called.
+"""Functions that only look: an assertion that calls them (`assert(is_valid(buf))`) can be asked before the function is
+called.
 
-Any other call would be made twice: `assert(lock(m) == 0)` is no precondition. A function only looks if it assigns to nothing but its own
-variables, and calls nothing but such functions, whose definitions the program has. Or its name says that it answers a question
-(`list_is_valid`), and its pointers are to const: what it changes besides (where an error is noted, a number that it computes) is no part
-of what it is asked.
+Any other call would be made twice: `assert(lock(m) == 0)` is no precondition. A function only looks if it assigns to
+nothing but its own variables, and calls nothing but such functions, whose definitions the program has. Or its name says
+that it answers a question (`list_is_valid`), and its pointers are to const: what it changes besides (where an error is
+noted, a number that it computes) is no part of what it is asked.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from score_embed.frontend.c.gnu_ast import Asm
 from score_embed.frontend.harness.uses import walk
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_ASKS = frozenset(["is", "are", "has", "valid", "ok", "sane", "consistent", "invariant", "invariants", "initialized", "initialised"])
+_ASKS = frozenset(
+    ["is", "are", "has", "valid", "ok", "sane", "consistent", "invariant", "invariants", "initialized", "initialised"]
+)
 Definition = Callable[[str], c_ast.FuncDef | None]  # of a function, wherever the program has it
 
 

@@ -1,7 +1,8 @@
 """Makes structures and unions: their members one by one, numbers that count others first.
 
-Which member counts which is told by attributes, hints and names; what nobody looks at is not made. Of a union the largest member without
-pointers is. Bit-fields, and the elements behind a structure that ends with a flexible array, are members, too.
+Which member counts which is told by attributes, hints and names; what nobody looks at is not made. Of a union the
+largest member without pointers is. Bit-fields, and the elements behind a structure that ends with a flexible array, are
+members, too.
 """
 
 from __future__ import annotations
@@ -65,10 +66,14 @@ class Structures:
 
     def _member(self, record: Record, member: Member, spot: Spot) -> Spot:
         own = tuple(
-            dict.fromkeys(f"{name}.{member.name}" for name in (as_written(record.tag), self._draft.scope.name_of(record)))
+            dict.fromkeys(
+                f"{name}.{member.name}" for name in (as_written(record.tag), self._draft.scope.name_of(record))
+            )
         )
         dot = "" if spot.label.endswith("->") else "."
-        return replace(spot, place=f"{spot.place}.{member.name}", label=f"{spot.label}{dot}{member.name}", members=own, said="")
+        return replace(
+            spot, place=f"{spot.place}.{member.name}", label=f"{spot.label}{dot}{member.name}", members=own, said=""
+        )
 
     def _members(self, members: Sequence[tuple[Member, Spot]], record: Record) -> None:
         counts = self._counts(members, record)
@@ -120,7 +125,9 @@ class Structures:
         name = self._draft.text.fresh(spot.label, "_bits")
         types = self._draft.scope.types
         wide = next(of for of in (types.uchar, types.ushort, types.uint, types.ulong, types.ullong) if of.bits >= bits)
-        self._draft.text.say(f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");')
+        self._draft.text.say(
+            f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");'
+        )
         if 0 < bits < wide.bits:
             self._draft.text.say(f"{name} &= {(1 << bits) - 1:#x};")
         self._draft.text.say(f"{spot.place} = {name};")
@@ -139,7 +146,9 @@ class Structures:
         for member, _ in members:
             u = unqualified(member.type)
             to = unqualified(u.to) if isinstance(u, Pointer) else None
-            single = isinstance(to, Struct) and (to.record is record or not self._draft.scope.is_moved(member.name or ""))
+            single = isinstance(to, Struct) and (
+                to.record is record or not self._draft.scope.is_moved(member.name or "")
+            )
             element = "" if single else self._draft.scope.element_name(u)
             number = isinstance(u, Int) and u.name != "_Bool" and member.bits is None
             handed = isinstance(to, Struct) and self._draft.scope.is_only_passed(member.name or "")
@@ -164,7 +173,8 @@ class Structures:
             self._members([(chosen, self._member(record, chosen, spot))], record)
 
     def _of_union(self, record: Record, spot: Spot) -> Member | None:
-        """The member of a union that is made: one without pointers, the one with the most bytes as far as that is known."""
+        """The member of a union that is made: one without pointers, the one with the most bytes as far as that is
+        known."""
         members = [m for m in record.members or [] if m.name and m.bits is None]
         plain = [m for m in members if not holds_pointers(m.type)]
         if len(plain) < len(members):
@@ -184,10 +194,14 @@ class Structures:
         self._draft.text.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
         if is_plain(of):
             place = member.place
-            self._draft.text.say(f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");')
+            self._draft.text.say(
+                f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");'
+            )
         else:
             self._draft.text.lose(member, last.type, "only numbers are made behind a structure")
         if count:
             whole = spot.place.removesuffix(".object")
             behind = f"{spot.place}.{count} * sizeof {member.place}[0]"
-            self._draft.text.ends_at(member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}")
+            self._draft.text.ends_at(
+                member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}"
+            )

@@ -33,8 +33,8 @@ Kind = Literal["signed", "unsigned", "float", "char", "raw"]
 
 @dataclass(frozen=True)
 class Spot:
-    """An object to be made. `place`: the lvalue; `label`: what the user calls it; `members`: what it is called as a member, for
-    hints; `records`: the structures that pointers led through; `levels`: how many pointers."""
+    """An object to be made. `place`: the lvalue; `label`: what the user calls it; `members`: what it is called as a
+    member, for hints; `records`: the structures that pointers led through; `levels`: how many pointers."""
 
     place: str
     label: str
@@ -54,12 +54,15 @@ def _read_as(of: CType) -> tuple[int, Kind]:
     if not is_integer(u):
         return 1, "raw"
     number = as_int(u)
-    return number.bits // 8, "raw" if number.bits == 8 and not number.signed else "signed" if number.signed else "unsigned"
+    return (
+        number.bits // 8,
+        "raw" if number.bits == 8 and not number.signed else "signed" if number.signed else "unsigned",
+    )
 
 
 class HarnessText:
-    """`before`: functions at file scope; `objects`: declarations; `lines`: statements; `within`: bounds, in words; `lost`: what
-    cannot be made; `never_null`: pointers that are always given."""
+    """`before`: functions at file scope; `objects`: declarations; `lines`: statements; `within`: bounds, in words;
+    `lost`: what cannot be made; `never_null`: pointers that are always given."""
 
     def __init__(self, scope: FileScope) -> None:
         self._scope = scope
@@ -103,7 +106,8 @@ class HarnessText:
     # --- objects --------------------------------------------------------------------------------------------------
 
     def object_of(self, t: CType, name: str) -> str:
-        """A fresh object, zero so far; returns it as an lvalue. A program that frees what it is given gets blocks of the heap."""
+        """A fresh object, zero so far; returns it as an lvalue. A program that frees what it is given gets blocks of
+        the heap."""
         if self._scope.frees:
             self.objects.append(f"{self._scope.declare(Pointer(t), name)} = calloc(1, sizeof *{name});")
             return f"(*{name})"
@@ -156,7 +160,8 @@ class HarnessText:
         self.guesses.append(Guess(as_written(label), as_written(words)))
 
     def array(self, label: str, of: CType | None, count: str = "") -> None:
-        """An input that is an array of numbers, or several inputs `label[0]…` (`of`: None). `count`: the lvalue of how many."""
+        """An input that is an array of numbers, or several inputs `label[0]…` (`of`: None). `count`: the lvalue of how
+        many."""
         number = self.numbers.get(count, "")
         unit, kind = _read_as(of) if of is not None else (0, "raw")
         if number or kind not in ("raw", "unsigned") or unit > 1:

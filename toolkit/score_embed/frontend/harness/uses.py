@@ -1,7 +1,7 @@
 """How code uses names: whether a pointer is moved, passed on, gone through, compared; what a `void *` is cast to.
 
-Whether a pointer is to one object or to several is seen by whether the body moves or subscripts it. What a function says of its arguments
-itself is in `preconditions.py`.
+Whether a pointer is to one object or to several is seen by whether the body moves or subscripts it. What a function
+says of its arguments itself is in `preconditions.py`.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ def members_compared(tree: c_ast.FileAST) -> set[str]:
 
 
 def members_moved(tree: c_ast.FileAST) -> tuple[set[str], set[str]]:
-    """The members that are used otherwise than to go through them (`m->n`), to set them, and to compare them: those that are subscripted,
-    moved or copied, and those that are passed on to functions, which may do so."""
+    """The members that are used otherwise than to go through them (`m->n`), to set them, and to compare them: those
+    that are subscripted, moved or copied, and those that are passed on to functions, which may do so."""
     moved, passed = set[str](), set[str]()
     for node in walk(tree):
         for name, child in node.children():

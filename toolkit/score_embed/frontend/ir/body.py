@@ -35,7 +35,8 @@ class Assign(Stmt):
 
 @dataclass
 class Select(Assign):
-    """`dest = load;` where the address may be symbolic: the value is then one of an object's, selected by the address."""
+    """`dest = load;` where the address may be symbolic: the value is then one of an object's, selected by the
+    address."""
 
 
 @dataclass
@@ -136,9 +137,9 @@ class Decision:
 class Branch(Stmt):
     """`if ((left op right) == when) goto label;`: the comparison is the user's, whatever the jump's sense.
 
-    `constant`: only constants are compared. Then it is no decision, and the compiler must see that one side is dead: C's
-    way to leave out calls of what does not exist in this configuration. `decision`: the one that this is a condition of, and
-    which.
+    `constant`: only constants are compared. Then it is no decision, and the compiler must see that one side is dead:
+    C's way to leave out calls of what does not exist in this configuration. `decision`: the one that this is a
+    condition of, and which.
     """
 
     op: str
@@ -334,4 +335,5 @@ class Body:
     named: list[str] = field(default_factory=list)  # variables of static storage that constant initialisers name
     handler: bool = False  # interrupts call it
     declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`
-    origins: dict[int, SlotRef] = field(default_factory=dict)  # of slots that arithmetic moved: what they were made from
+    # of slots that arithmetic moved: what they were made from
+    origins: dict[int, SlotRef] = field(default_factory=dict)

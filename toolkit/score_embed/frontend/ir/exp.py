@@ -1,9 +1,9 @@
 """The expressions of the normal form, typed and without side effects, and the places in memory that they read.
 
-An `Exp` prints itself as C (`c()`) and, later, as a template of the site table; both come from the same
-object, which is why they cannot disagree. Every memory access names its place by the user's own lvalue text
-and, beside it, by an address expression over slots and link-time constants, for the template of a pin. What such an address is
-computed from is asked here, too: a base, a variable's address or a pointer, and what is added to it.
+An `Exp` prints itself as C (`c()`) and, later, as a template of the site table; both come from the same object, which
+is why they cannot disagree. Every memory access names its place by the user's own lvalue text and, beside it, by an
+address expression over slots and link-time constants, for the template of a pin. What such an address is computed from
+is asked here, too: a base, a variable's address or a pointer, and what is added to it.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ class Binary(Exp):
 
 @dataclass(frozen=True)
 class Convert(Exp):
-    """Conversion between arithmetic and pointer types, implicit or written. From floating point to integers: Truncate."""
+    """Conversion between arithmetic and pointer types, implicit or written. From floating point to integers:
+    Truncate."""
 
     operand: Exp
 

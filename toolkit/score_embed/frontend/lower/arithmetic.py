@@ -1,7 +1,8 @@
-"""C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5), sizes of types.
+"""C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5), sizes of
+types.
 
-Every conversion becomes an explicit `Convert`, so that the emitted C and the template say the same. What has no
-formula here (`long double`, 128-bit integers) becomes `Raw` text that remembers what it reads. The size of a type, and so the
+Every conversion becomes an explicit `Convert`, so that the emitted C and the template say the same. What has no formula
+here (`long double`, 128-bit integers) becomes `Raw` text that remembers what it reads. The size of a type, and so the
 steps that a pointer makes, may be computed at run time.
 """
 

@@ -1,9 +1,10 @@
 """Inline assembly: kept as written, on operands that have been computed before it.
 
-What it computes has no formula: a symbolic operand is used as it is in this run, which is reported (also if nothing is put
-out: a register may keep it), and what is put out is concrete. With a "memory" clobber, a pointer among its operands or the
-name of a variable in its text it is treated as a call of opaque code is, unless its instructions are known to be about order or
-interrupts only. An empty template is a barrier to the compiler: nothing happens, and what goes in and out keeps its formula.
+What it computes has no formula: a symbolic operand is used as it is in this run, which is reported (also if nothing is
+put out: a register may keep it), and what is put out is concrete. With a "memory" clobber, a pointer among its operands
+or the name of a variable in its text it is treated as a call of opaque code is, unless its instructions are known to be
+about order or interrupts only. An empty template is a barrier to the compiler: nothing happens, and what goes in and
+out keeps its formula.
 """
 
 from __future__ import annotations

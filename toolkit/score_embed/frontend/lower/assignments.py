@@ -1,4 +1,5 @@
-"""Lowering of assignments, `++` and `--`: one store, with the conversions C makes of it; and GNU C's casts to unions."""
+"""Lowering of assignments, `++` and `--`: one store, with the conversions C makes of it; and GNU C's casts to
+unions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Atomic operations of gcc, which <stdatomic.h> is made of.
 
 A load or store of what is no wider than a pointer is a read or an assignment between two fences, with formulas as any
-other's: on one core an interrupt handler cannot come in the middle of it. What is wider, and what reads and writes in one step
-(`atomic_fetch_add`), stays one step of the program's, as an opaque call.
+other's: on one core an interrupt handler cannot come in the middle of it. What is wider, and what reads and writes in
+one step (`atomic_fetch_add`), stays one step of the program's, as an opaque call.
 """
 
 from __future__ import annotations

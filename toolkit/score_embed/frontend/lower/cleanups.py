@@ -1,7 +1,7 @@
 """`__attribute__((cleanup(f)))`: f gets the variable's address wherever control leaves the variable's scope.
 
-Lowered code has no scopes, so each way out is told here which variables it leaves: the end of a block, `break`, `continue`,
-`return`, and a `goto` by where its label stands. (AVR's ATOMIC_BLOCK is made of such a variable.)
+Lowered code has no scopes, so each way out is told here which variables it leaves: the end of a block, `break`,
+`continue`, `return`, and a `goto` by where its label stands. (AVR's ATOMIC_BLOCK is made of such a variable.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Calls of functions that only the compiler has: hints, questions about an expression, the stack; moving and counting bits.
+"""Calls of functions that only the compiler has: hints, questions about an expression, the stack; moving and counting
+bits.
 
 The last (byte swaps, `ntohl` and `htons`, too, leading and trailing zeros, ones, parity) decide nothing, so they are
 expressions, without a branch: the instrumented program computes what the formula says.
@@ -163,7 +164,8 @@ class BitCalls:
         return self._do("*", ones, is_any)
 
     def _ones(self, value: Exp, t: Int) -> Exp:
-        """The number of ones: of neighbours, in pairs, fours, bytes, and all bytes by a product (Warren, Hacker's Delight, 5-1)."""
+        """The number of ones: of neighbours, in pairs, fours, bytes, and all bytes by a product (Warren, Hacker's
+        Delight, 5-1)."""
         every = (1 << t.bits) - 1
         pairs = self._do("-", value, self._do("&", self._do(">>", value, 1), every // 3))
         value = self.b.save(pairs)

@@ -1,8 +1,8 @@
 """Any expression of a function: its value, its effects, its type.
 
 C's expressions contain each other, so each part of lowering (places, assignments, conditions, operators, calls …) may
-need any other's value. All of them are given this object, which is told at the end, in function.py, which part each kind
-of node belongs to; beside it stands what every part needs: the builder, C's arithmetic, the sizes of types.
+need any other's value. All of them are given this object, which is told at the end, in function.py, which part each
+kind of node belongs to; beside it stands what every part needs: the builder, C's arithmetic, the sizes of types.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ ByName: TypeAlias = Mapping[str, Callable[[c_ast.FuncCall], Value]]  # calls, by
 
 @dataclass(frozen=True)
 class Parts:
-    """Who lowers what. `values`: each kind of expression; `effects`: those that are shorter where nobody wants the value;
-    `type_of`: the type of an expression that is not evaluated; `literal`: the place of a compound literal."""
+    """Who lowers what. `values`: each kind of expression; `effects`: those that are shorter where nobody wants the
+    value; `type_of`: the type of an expression that is not evaluated; `literal`: the place of a compound literal."""
 
     values: Values
     effects: Effects

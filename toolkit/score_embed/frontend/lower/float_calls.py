@@ -1,7 +1,7 @@
 """Functions of floating-point numbers that are formulas: what `<math.h>` classifies and rounds with.
 
-They decide nothing, so they are expressions, without a branch; the emitted code calls the compiler's builtin. A function of
-the same name that the program defines is just code.
+They decide nothing, so they are expressions, without a branch; the emitted code calls the compiler's builtin. A
+function of the same name that the program defines is just code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One function's lowering: the parts that it is made of, and how they are tied to each other.
 
-An expression contains a call, which contains expressions; a statement expression contains statements. Each part gets the
-parts it builds on when it is made, in the order below. What leads back from a part to one that is made after it goes
-through `Expressions`, whose tables are filled here, in one place, once all parts are there.
+An expression contains a call, which contains expressions; a statement expression contains statements. Each part gets
+the parts it builds on when it is made, in the order below. What leads back from a part to one that is made after it
+goes through `Expressions`, whose tables are filled here, in one place, once all parts are there.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ _LONGEST_RANGE = 1024  # elements, each of which is a store of its own
 
 @dataclass
 class _Value:
-    """What an expression of the initialiser gives; `shared` by the elements of a range, for which it is evaluated once."""
+    """What an expression of the initialiser gives; `shared` by the elements of a range, for which it is evaluated
+    once."""
 
     node: c_ast.Node
     shared: bool = False

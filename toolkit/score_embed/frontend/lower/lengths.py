@@ -1,7 +1,7 @@
 """How long the arrays are that a file declares without saying so (`extern const char table[];`).
 
-Tables of firmware are mostly declared this way. The file of the program that defines one knows, and with that the others'
-subscripts can be checked, and read as one object.
+Tables of firmware are mostly declared this way. The file of the program that defines one knows, and with that the
+others' subscripts can be checked, and read as one object.
 """
 
 from __future__ import annotations

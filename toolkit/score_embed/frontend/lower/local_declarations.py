@@ -2,10 +2,10 @@
 
 A variable becomes a slot if it can be one, else memory; definitions of types move to the top as they are written.
 
-There the size of an array that is computed at run time is not known yet: so such an array is a pointer, and its stack is taken
-where it was declared. A declaration that is reached again gives back first what it took before, and what was taken after it: as
-the end of its block would have. Each count is kept in a slot that the type names, so sizes and addresses have formulas; in the
-emitted C such a type stands in casts only.
+There the size of an array that is computed at run time is not known yet: so such an array is a pointer, and its stack
+is taken where it was declared. A declaration that is reached again gives back first what it took before, and what was
+taken after it: as the end of its block would have. Each count is kept in a slot that the type names, so sizes and
+addresses have formulas; in the emitted C such a type stands in casts only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Constants, names, casts and operators: the user's C becomes pure, typed `Exp`s; side effects become statements before.
+"""Constants, names, casts and operators: the user's C becomes pure, typed `Exp`s; side effects become statements
+before.
 
 Operands are evaluated left first; when a later operand has side effects, what an earlier one loads from memory is
 saved before (a slot cannot change: changing it in the same expression would be unsequenced).

@@ -1,7 +1,7 @@
 """Arithmetic that says whether it overflowed: `__builtin_add_overflow(a, b, &sum)` and its kin.
 
-The result is that of unlimited precision, cut to the type it is stored in; whether something was cut off is an expression,
-without a branch. Up to 32 bits it is computed in 64; of 64 bits what C can say without more of them.
+The result is that of unlimited precision, cut to the type it is stored in; whether something was cut off is an
+expression, without a branch. Up to 32 bits it is computed in 64; of 64 bits what C can say without more of them.
 `__builtin_add_overflow_p` and its kin only say it, of the type of their last argument.
 """
 
@@ -150,7 +150,11 @@ class OverflowCalls:
         negative = self.b.save(self._do("^", *signs))
         result = self._as(self._magnitude(size, negative), to)
         most = self._number(t, (1 << (to.bits - to.signed)) - 1)
-        allowed = self._do("+", most, negative) if to.signed else self._do("&", most, self._do("-", negative, self._number(t, 1)))
+        allowed = (
+            self._do("+", most, negative)
+            if to.signed
+            else self._do("&", most, self._do("-", negative, self._number(t, 1)))
+        )
         return result, self._do("|", beyond, self._do(">", size, allowed))
 
     def _magnitude(self, value: Exp, negative: Exp) -> Exp:

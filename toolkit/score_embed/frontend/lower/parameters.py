@@ -1,8 +1,10 @@
-"""A function's parameters: which are slots, and which are copied to memory first; and `...`: va_start and what follows it.
+"""A function's parameters: which are slots, and which are copied to memory first; and `...`: va_start and what follows
+it.
 
-An argument's taint comes as a parameter's does, in a slot; va_start gives it to the memory where va_arg will read, which
-the ABI decides and `SC_VA_AT` of probe.h knows. From there on a va_list is what it is in C, passed on or kept, and
-va_arg is a read of memory. What can not be passed so (beyond 16 arguments, behind a struct) is reported by the caller.
+An argument's taint comes as a parameter's does, in a slot; va_start gives it to the memory where va_arg will read,
+which the ABI decides and `SC_VA_AT` of probe.h knows. From there on a va_list is what it is in C, passed on or kept,
+and va_arg is a read of memory. What can not be passed so (beyond 16 arguments, behind a struct) is reported by the
+caller.
 """
 
 from __future__ import annotations

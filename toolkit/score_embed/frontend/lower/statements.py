@@ -42,8 +42,8 @@ _FAILURES = frozenset({"__score_assume_fail", "__score_assert_fail", "__assert_f
 
 
 def _is_told(node: c_ast.Node) -> bool:
-    """Whether it counts as a statement of C: what computes or decides something, or jumps. That an assertion fails is nobody's
-    goal."""
+    """Whether it counts as a statement of C: what computes or decides something, or jumps. That an assertion fails is
+    nobody's goal."""
     if isinstance(node, c_ast.Decl):
         return node.init is not None and "static" not in (node.storage or [])
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in _FAILURES:

@@ -76,8 +76,8 @@ class Unit:
 class Lowered:
     """A unit ready to be printed: text that stays, and functions in normal form.
 
-    `failed`: the functions that are left alone, and why. `decisive`: those whose being instrumented or not the rest rests on.
-    `handlers`: what is said of interrupt handlers.
+    `failed`: the functions that are left alone, and why. `decisive`: those whose being instrumented or not the rest
+    rests on. `handlers`: what is said of interrupt handlers.
     """
 
     pieces: list[str | Body]
@@ -107,10 +107,9 @@ def _handler(name: str, coord: Coord) -> Note:
 class UnitLowering:
     """Lowers one unit, given what other units define.
 
-    `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left alone;
-    `called`: those that the program calls by name;
-    `strict`: a fault of ours in one function is raised (for tests) instead of noted;
-    `tells_statements`: where each statement of C begins is told.
+    `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left
+    alone; `called`: those that the program calls by name; `strict`: a fault of ours in one function is raised (for
+    tests) instead of noted; `tells_statements`: where each statement of C begins is told.
     """
 
     def __init__(
@@ -260,7 +259,9 @@ class UnitLowering:
             handler = is_handler(left_alone(node.decl) or self._promised.get(name, "")) or name in self._handlers
             words[handler].update(_WORD.findall(to_c(node.body)))
         words[False].update(names_in_assembly(self.unit.tree))
-        variables = {name: v for name, v in self.declarations.scope.names.items() if isinstance(v, Variable) and v.static}
+        variables = {
+            name: v for name, v in self.declarations.scope.names.items() if isinstance(v, Variable) and v.static
+        }
         lists = [
             f"{'SC_SHARED' if handler else 'SC_NAMED'}({number}, {v.name}, {_size_text(v)});"
             for handler, found in words.items()
@@ -361,13 +362,15 @@ class UnitLowering:
 def _size_text(variable: Variable) -> str:
     """Its size in bytes, if that is known in its file."""
     t = unqualified(variable.type)
-    complete = t.record.members is not None if isinstance(t, Struct) else not isinstance(t, Array) or t.count is not None
+    complete = (
+        t.record.members is not None if isinstance(t, Struct) else not isinstance(t, Array) or t.count is not None
+    )
     return f"sizeof({variable.name})" if complete else str(_UNKNOWN_SIZE)
 
 
 def _as_written(node: c_ast.FuncDef, *, handler: bool, returns: bool) -> c_ast.FuncDef:
-    """A function that is left alone. What a handler calls has probes; and `main`, which is not called so any more, gives 0
-    at its end."""
+    """A function that is left alone. What a handler calls has probes; and `main`, which is not called so any more,
+    gives 0 at its end."""
     before = [c_ast.ID(HANDLER)] if handler else []
     after = [c_ast.Return(c_ast.Constant("int", "0"))] if returns and node.decl.name in (MAIN, PROGRAM_MAIN) else []
     node = copy.copy(node)

@@ -1,10 +1,10 @@
 """Bounds: what is read and stored must lie in the object that its address was made from.
 
-Where objects lie is known when the program runs only, so the runtime is asked (runtime/bounds.c). Which object is meant says
-the pointer that the address is computed from, as it was before arithmetic moved it (origins.py): `p[i]` belongs to the
-object that `p` pointed into, wherever `p + i` leads. Functions of the library that copy so many bytes, or a text, are
-checked where the program calls them, whoever executes them. Of an array that is a member the program names, copies of a
-size that is computed, and texts, must fit into the member. Copies of constant size may go across members.
+Where objects lie is known when the program runs only, so the runtime is asked (runtime/bounds.c). Which object is meant
+says the pointer that the address is computed from, as it was before arithmetic moved it (origins.py): `p[i]` belongs to
+the object that `p` pointed into, wherever `p + i` leads. Functions of the library that copy so many bytes, or a text,
+are checked where the program calls them, whoever executes them. Of an array that is a member the program names, copies
+of a size that is computed, and texts, must fit into the member. Copies of constant size may go across members.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def pointers_passed(s: Call) -> list[Exp]:
 
 
 def _puts_text(s: Call) -> str:
-    """Whether there is a text behind the call, in C: `fgets` finds the end of the file, `snprintf` of no bytes only counts."""
+    """Whether there is a text behind the call, in C: `fgets` finds the end of the file, `snprintf` of no bytes only
+    counts."""
     if _name(s) == "fgets":
         return s.dest.c() if isinstance(s.dest, SlotRef) else ""
     if _name(s) in ("snprintf", "vsnprintf"):

@@ -1,8 +1,8 @@
 """Which pointers something is read or stored *below*: `p[-1]`, `p[i]` with an i that may be negative, `p - n`.
 
 A pointer to an object's first byte may as well be one past the object before it, if nobody says what it was made from
-(runtime/bounds.c). For most pointers that makes no difference: they only lead upwards. For those found here an origin is
-kept, and passed on with arguments, where the value alone would do (origins.py).
+(runtime/bounds.c). For most pointers that makes no difference: they only lead upwards. For those found here an origin
+is kept, and passed on with arguments, where the value alone would do (origins.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What may be symbolic at all: a static analysis over the whole program, so that probes which can never fire are left out.
+"""What may be symbolic at all: a static analysis over the whole program, so that probes which can never fire are left
+out.
 
 Flow-insensitive: a slot may be symbolic if something that may be is ever assigned to it. Memory may always be, but for
 *private* variables: scalars of static storage whose address is never taken, so that nothing reaches them except by

@@ -1,13 +1,13 @@
 """Where pointers come from: beside a slot whose value is made by arithmetic stands a slot with what it was made from.
 
-Which object a pointer means, its value does not say: one past an array may be the next array's first byte, and a pointer
-that walked too far is in another object by then. So `p = q + n` is preceded by `origin of p = origin of q`, and what
-is read and stored through p is checked against the object that the origin is in (bounds.py, runtime/bounds.c). An origin
-is a slot as others are, so that it is known whether it is symbolic.
+Which object a pointer means, its value does not say: one past an array may be the next array's first byte, and a
+pointer that walked too far is in another object by then. So `p = q + n` is preceded by `origin of p = origin of q`, and
+what is read and stored through p is checked against the object that the origin is in (bounds.py, runtime/bounds.c). An
+origin is a slot as others are, so that it is known whether it is symbolic.
 
-Where a pointer leaves its function's slots (a cursor that is kept in a struct or behind a pointer, an argument, a result), the
-runtime remembers the origin of those few whose value would mislead (`Stray`), and is asked when such a pointer
-comes back (`Recall`). Which places and functions that may be, `find_strays` finds in the whole program.
+Where a pointer leaves its function's slots (a cursor that is kept in a struct or behind a pointer, an argument, a
+result), the runtime remembers the origin of those few whose value would mislead (`Stray`), and is asked when such a
+pointer comes back (`Recall`). Which places and functions that may be, `find_strays` finds in the whole program.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, St
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, a pointer is taken for its own origin
 _ORIGIN = Pointer(Void(const=True, volatile=True))
 _RESULT = "result"
-_MOST_NUMBERS = 0xFFF  # that stand in place of an address, for arguments and results: the last bytes that a pointer can mean
+# that stand in place of an address, for arguments and results: the last bytes that a pointer can mean
+_MOST_NUMBERS = 0xFFF
 
 
 @dataclass(frozen=True)
 class Strays:
-    """`keys`: the members, arguments and results that pointers are put into whose value would mislead, each with a number;
-    `down`: the slots of each function below which something is read or stored (downwards.py)."""
+    """`keys`: the members, arguments and results that pointers are put into whose value would mislead, each with a
+    number; `down`: the slots of each function below which something is read or stored (downwards.py)."""
 
     keys: Mapping[str, int] = field(default_factory=dict)
     down: Mapping[str, Set[int]] = field(default_factory=dict)
@@ -72,8 +73,8 @@ def find_strays(bodies: Sequence[Body]) -> Strays:
 def with_origins(
     body: Body, types: Types, passed: Callable[[Call], list[Exp]], found: Strays
 ) -> Body:
-    """The function with slots for the origins of its pointers; itself if it needs none. `passed`: the pointers that a call's
-    callee reads or stores through; `found`: in the whole program."""
+    """The function with slots for the origins of its pointers; itself if it needs none. `passed`: the pointers that a
+    call's callee reads or stores through; `found`: in the whole program."""
     definitions, strays = _definitions(body), found.keys
     told = {i for i in range(1, body.scalars + 1) if f"{body.emitted_name}#{i}" in strays}
     below = {i for i in found.down.get(body.emitted_name, ()) if any(map(_is_objects_address, definitions.get(i, ())))}
@@ -139,7 +140,8 @@ class _Writer:
             yield self._stray(s, f"&{s.dest.text}", s.dest.text, s.exp)
 
     def _found(self, coord: Coord, origin: SlotRef, pointer: SlotRef, where: str) -> Stmt:
-        """The origin of a pointer that comes from elsewhere; `where`: a place of which the runtime may know, or nothing."""
+        """The origin of a pointer that comes from elsewhere; `where`: a place of which the runtime may know, or
+        nothing."""
         value = Convert(_ORIGIN, pointer)
         return Recall(coord, origin, value, where, pointer.c()) if where else Assign(coord, origin, value)
 
@@ -157,7 +159,8 @@ class _Writer:
                 yield self._stray(s, self._number(key), exp.c(), exp, directly=True)
 
     def _stray(self, s: Stmt, where: str, value: str, exp: Exp, *, directly: bool = False) -> Stray:
-        """`directly`: it is asked for at once, so there is room also for what is no more than an object's own address."""
+        """`directly`: it is asked for at once, so there is room also for what is no more than an object's own
+        address."""
         made_of = self._made_of(exp)
         moved = made_of is not None and (directly or is_arithmetic(exp) or isinstance(made_of, SlotRef))
         origin = made_of if moved else None
@@ -197,8 +200,8 @@ def _key(place: Place) -> str:
 
 
 def _pointers(s: Call) -> list[tuple[int, Exp]]:
-    """The arguments that are parameters and pointers to objects, with their numbers among the scalar ones. Those of `...` go where
-    nobody asks for them."""
+    """The arguments that are parameters and pointers to objects, with their numbers among the scalar ones. Those of
+    `...` go where nobody asks for them."""
     scalars = enumerate((a.exp for a in s.args[: s.declared] if isinstance(a.exp, Exp)), 1)
     return [(i, exp) for i, exp in scalars if _is_object_pointer(exp.type)]
 

@@ -53,7 +53,8 @@ _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, addresses a
 
 
 def members(place: Place) -> list[Place] | None:
-    """All numbers and pointers of the structure there; None if they are too many, or if not all that it holds is such."""
+    """All numbers and pointers of the structure there; None if they are too many, or if not all that it holds is
+    such."""
     if has_const_member(place.type) or place.type.volatile:
         return None
     found = _scalars(place, "", place.type)

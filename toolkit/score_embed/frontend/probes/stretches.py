@@ -1,9 +1,10 @@
 """Which statements of C ran, told by the directions of branches that were taken: where these do not tell, a mark does.
 
-A body is cut into stretches that nothing enters or leaves in its midst: basic blocks, cut behind each call that may not come
-back. A branch with a probe tells that its stretch has ended, and its directions that others have begun. Marks are put where no
-branch tells: where a function begins, behind such calls, and at the end of stretches that something may end in their midst
-(a fault, a check, the budget) where somebody has to know. What a mark would say that a branch says already has none.
+A body is cut into stretches that nothing enters or leaves in its midst: basic blocks, cut behind each call that may not
+come back. A branch with a probe tells that its stretch has ended, and its directions that others have begun. Marks are
+put where no branch tells: where a function begins, behind such calls, and at the end of stretches that something may
+end in their midst (a fault, a check, the budget) where somebody has to know. What a mark would say that a branch says
+already has none.
 
 So `begun` is exact, and `ended` is never said too early: see contract/coverage.py, which reads both.
 """
@@ -38,7 +39,9 @@ from score_embed.frontend.ir.flow import Block, blocks_of
 Way: TypeAlias = tuple[int, int]  # the id() of a branch or switch, and how it came out; 0 and the number of a mark
 MARK = 0
 # They do not come back. Others that nobody knows to end or to jump only leave more statements uncertain.
-_ENDING = frozenset(["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp", "_longjmp", "siglongjmp", "raise", "kill"])
+_ENDING = frozenset(
+    ["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp", "_longjmp", "siglongjmp", "raise", "kill"]
+)
 
 
 @dataclass
@@ -68,8 +71,8 @@ class Stretches:
 
 @dataclass(frozen=True)
 class Calls:
-    """What is known of the calls of a program. `leaving`: functions that may not come back, though the test goes on or ends
-    well: by `exit`, `longjmp` and the like; `interrupting`: those that interrupts may run."""
+    """What is known of the calls of a program. `leaving`: functions that may not come back, though the test goes on or
+    ends well: by `exit`, `longjmp` and the like; `interrupting`: those that interrupts may run."""
 
     leaving: frozenset[str] = frozenset()
     interrupting: frozenset[str] = frozenset()

@@ -113,7 +113,8 @@ def address_text(place: Place) -> str:
     return f"((const char *) &{place.bit_field.container} + {storage.offset})"
 
 
-_WAITED = 1  # in a memory leaf's descriptor, in the place of a slot: it may change by itself (WAITED of runtime/probe.c)
+# in a memory leaf's descriptor, in the place of a slot: it may change by itself (WAITED of runtime/probe.c)
+_WAITED = 1
 
 
 def memory_leaf(place: Place, bits: int, waited: bool = False) -> LeafText:
@@ -229,7 +230,8 @@ class TemplateText:
         self._op(table.get(op) or _EITHER[op], bits)
 
     def in_range(self, source: SlotRef, to: Int) -> str:
-        """That a floating-point number has a value of an integer type, if its fraction is cut off: the template, and C."""
+        """That a floating-point number has a value of an integer type, if its fraction is cut off: the template, and
+        C."""
         assert is_float(source.type)
         t, lowest = source.type, -(1 << (to.bits - 1)) if to.signed else 0
         above = number(pattern(lowest - 1, t.bits), t.bits) == lowest - 1  # else there is none between the two

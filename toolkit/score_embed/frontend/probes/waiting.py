@@ -1,7 +1,9 @@
-"""Which volatile objects may change while the program does nothing but look at them: then a loop that waits for one is no hang.
+"""Which volatile objects may change while the program does nothing but look at them: then a loop that waits for one is
+no hang.
 
-An interrupt handler changes them, code that runs beside the program, a function that nobody calls by its name (a callback of
-a timer's). Only what C calls volatile is looked at: another object that changes so is a fault of the program's.
+An interrupt handler changes them, code that runs beside the program, a function that nobody calls by its name (a
+callback of a timer's). Only what C calls volatile is looked at: another object that changes so is a fault of the
+program's.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from score_embed.frontend.ir.exp import GlobalAddress, LocalAddress, Place, base
 
 
 class Waiting:
-    """Of one program. `beside`: it has handlers, or code without probes which may be one; `called`: functions that somebody
-    calls by name."""
+    """Of one program. `beside`: it has handlers, or code without probes which may be one; `called`: functions that
+    somebody calls by name."""
 
     def __init__(self, bodies: Sequence[Body], called: Set[str], *, beside: bool) -> None:
         self._beside = beside

@@ -1,11 +1,11 @@
 """Constants: integer constant expressions with C's types (C11 6.6), and floating constants as bit patterns.
 
-Of an integer it is what the compiler would compute, or None. Every operand has its type, so that `~0u == 0xffffffffu` and
-`sizeof(int) - 5 > 0` come out as on the board. What depends on a layout that only the board's compiler knows (sizeof of a
-struct, offsetof) is None: doubt never guesses.
+Of an integer it is what the compiler would compute, or None. Every operand has its type, so that `~0u == 0xffffffffu`
+and `sizeof(int) - 5 > 0` come out as on the board. What depends on a layout that only the board's compiler knows
+(sizeof of a struct, offsetof) is None: doubt never guesses.
 
-The site table holds integers, and C has no constant expression for the pattern of a floating constant. The value of a literal is
-exact, and rounded once to the type it has: through the host's double it would be rounded twice.
+The site table holds integers, and C has no constant expression for the pattern of a floating constant. The value of a
+literal is exact, and rounded once to the type it has: through the host's double it would be rounded twice.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class ConstantFolder:
                 return None if test is None else self.fold(node.first if test.number else node.second)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_types_compatible_p")):
                 return self._compatible(*node.args.exprs)
-            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_constant_p")):  # of another expression the compiler may know more
+            # of another expression the compiler may know more
+            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_constant_p")):
                 return Value(1, self.types.int) if self.fold(node.args.exprs[0]) is not None else None
         return None
 

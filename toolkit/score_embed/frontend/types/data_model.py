@@ -42,7 +42,8 @@ class DataModel:
             return 8 * int(macros[f"__SIZEOF_{name}__"])
 
         def float_bits(name: str, prefix: str) -> int:
-            """0 if between operations values have more bits than their type (x87), or the format is not one of IEEE's."""
+            """0 if between operations values have more bits than their type (x87), or the format is not one of
+            IEEE's."""
             known = _FLOAT_FORMATS.get(macros.get(f"__{prefix}_MANT_DIG__", ""), 0)
             return known if macros.get("__FLT_EVAL_METHOD__") == "0" and bits(name) == known else 0
 

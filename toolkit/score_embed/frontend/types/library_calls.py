@@ -1,11 +1,11 @@
 """What functions of the C library take and return where no header says so, and what they do with what they are told.
 
-The compiler knows `__builtin_printf` and its kin without a header. A signature is a word: the result, then the parameters, one
-letter each.
+The compiler knows `__builtin_printf` and its kin without a header. A signature is a word: the result, then the
+parameters, one letter each.
 
-Most functions are told something to compute with it, and give a result. Some only put it out; that is lost for the program
-unless it reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (`putenv`): what they give later has
-no formula.
+Most functions are told something to compute with it, and give a result. Some only put it out; that is lost for the
+program unless it reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (`putenv`): what they
+give later has no formula.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Bugs as a page shows them: what was found, with its inputs and what to do; and what the user has accepted or refused."""
+"""Bugs as a page shows them: what was found, with its inputs and what to do; and what the user has accepted or
+refused."""
 
 from __future__ import annotations
 

@@ -91,7 +91,10 @@ def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
     for number, bug in enumerate(found.bugs):
         if bug.place.file and bug.place.line > 0:
             remark = Remark(
-                "bug", bug.kind, f"{kinds.happened(bug.kind)}: {text.inputs(bug.inputs, found.arrays)[:200]}", f"bug-{number + 1}"
+                "bug",
+                bug.kind,
+                f"{kinds.happened(bug.kind)}: {text.inputs(bug.inputs, found.arrays)[:200]}",
+                f"bug-{number + 1}",
             )
             made.setdefault((bug.place.file, bug.place.line), []).append(remark)
     for row in found.summary["incomplete"]:

@@ -59,7 +59,8 @@ def over_time(title: str, lines: Sequence[tuple[str, Points]], top: float | None
 
 
 def over_tests(title: str, name: str, points: Points, top: float) -> Chart:
-    """A number that grows with the tests. Most is found by the first few, so each ten times as many take as much room."""
+    """A number that grows with the tests. Most is found by the first few, so each ten times as many take as much
+    room."""
     logarithms = [(math.log10(test), value) for test, value in points]
     return _lines(title, [(name, logarithms)], _as_power, "tests", top, _Marks(_whole(_decades(points))))
 
@@ -121,8 +122,8 @@ def _lines(
 
 @cache
 def _pygal() -> Any:
-    """It is imported when a plot is made, since that takes a while. It leaves a hook for its plugins in Python's imports,
-    of a kind that Python warns of whenever anything else is imported: that goes."""
+    """It is imported when a plot is made, since that takes a while. It leaves a hook for its plugins in Python's
+    imports, of a kind that Python warns of whenever anything else is imported: that goes."""
     import pygal
 
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]

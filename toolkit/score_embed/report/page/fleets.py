@@ -1,4 +1,5 @@
-"""The page of an experiment, and of a simulated fleet: how many clients are worth it, beside what the paper published."""
+"""The page of an experiment, and of a simulated fleet: how many clients are worth it, beside what the paper
+published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""MC/DC on a campaign's page: a row for each decision, and a remark at its line where a condition has not been shown to decide."""
+"""MC/DC on a campaign's page: a row for each decision, and a remark at its line where a condition has not been shown to
+decide."""
 
 from __future__ import annotations
 

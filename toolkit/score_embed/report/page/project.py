@@ -62,7 +62,8 @@ class _Texts:
 
 
 def document(campaigns: Sequence[Findings], beside: Path) -> str:
-    """The HTML text. `beside`: the folder that the page is written to; links to the campaigns' own pages start there."""
+    """The HTML text. `beside`: the folder that the page is written to; links to the campaigns' own pages start
+    there."""
     texts = _texts(campaigns)
     names = _short(texts.shown)
     branches = all_branches.merged([_branches(found, texts, names) for found in campaigns])
