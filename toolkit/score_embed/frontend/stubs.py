@@ -260,8 +260,8 @@ def _parameters(function: c_ast.FuncDef) -> set[str]:
 
 
 def _names(file: _File, below: c_ast.Node | None, own: Collection[str] = ()) -> set[str]:
-    """What is named there, but for the names of parameters, `own`, which may be called, too. Declarations of outer functions and objects
-    that stand there are kept."""
+    """What is named there, but for the names of parameters, `own`, which may be called, too. Declarations of outer
+    functions and objects that stand there are kept."""
     found: set[str] = set()
     stack = [below]
     while stack:
