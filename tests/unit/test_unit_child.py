@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -27,6 +28,24 @@ def test_how_it_ended_is_told_again(code: int, tmp_path: Path) -> None:
     assert child.ended() == code
     child.stop()
     assert child.ended() == code
+
+
+def test_an_interrupt_at_once_is_the_childs(tmp_path: Path) -> None:
+    """Before it was one of its own it went up through the copy of this process, which spoke for it to whoever runs it."""
+    def work() -> int:
+        time.sleep(60)
+        return 0
+
+    told = tmp_path / "told"
+    for number in range(40):
+        try:
+            child = Child(work, tmp_path / f"log{number}", 60)
+        except KeyboardInterrupt:  # only a copy of this process comes here
+            told.write_text("a copy")
+            os._exit(1)
+        child.stop()
+        assert child.ended() == 130
+    assert not told.exists()
 
 
 def test_what_is_told_to_end_ends(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,9 +35,14 @@ class Child:
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
-        self._pid = os.fork()
-        if self._pid == 0:
-            _be_child(work, log, parent)
+        # Until the child is one of its own, an interrupt would go up through a copy of whoever made it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._pid = os.fork()
+            if self._pid == 0:
+                _be_child(work, log, parent, before)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ended(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs. The system tells it once, this as often as it is
@@ -82,7 +87,7 @@ def last_words(log: Path) -> str:
     return next((line for line in reversed(lines) if "error: " in line), lines[-1] if lines else "")
 
 
-def _be_child(work: Callable[[], int], log: Path, parent: int) -> None:
+def _be_child(work: Callable[[], int], log: Path, parent: int, mask: Iterable[int]) -> None:
     code = _INTERNAL
     try:
         os.setpgid(0, 0)
@@ -91,6 +96,7 @@ def _be_child(work: Callable[[], int], log: Path, parent: int) -> None:
             os._exit(code)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         log.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         null = os.open(os.devnull, os.O_RDONLY)
