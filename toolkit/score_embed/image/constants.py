@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from score_embed.image import extents
 from score_embed.image.elf import AVR, OBJECT, Elf, Section
 
+START, STOP = "__start_sc_extents", "__stop_sc_extents"  # of the list of objects that pointers lead to (extents.py)
 _AVR_DATA = 0x800000  # where ELF files of AVR have the data space; code lies in another one
 
 
@@ -63,11 +63,11 @@ class Constants:
     def bounds(self) -> list[tuple[int, int]]:
         """The objects that pointers are held to the bounds of (`extents.py`), as (address, size), in order."""
         elf = Elf(self._elf)
-        start, stop = elf.value_of(extents.START), elf.value_of(extents.STOP)
+        start, stop = elf.value_of(START), elf.value_of(STOP)
         if start is None or stop is None:
             return []
         data = self.initial(start - _data_space(elf), stop - start) or b""
-        return extents.listed(data, 2 if elf.machine == AVR else elf.bits // 8)
+        return _listed(data, 2 if elf.machine == AVR else elf.bits // 8)
 
     @cached_property
     def _pieces(self) -> list[_Piece]:
@@ -104,3 +104,11 @@ def _data_space(elf: Elf) -> int:
 def _is_constant(section: Section) -> bool:
     """Addresses in constants are written once, by the linker, where an image is not moved."""
     return not section.is_writable or section.name.startswith(".data.rel.ro")
+
+
+def _listed(words: bytes, width: int) -> list[tuple[int, int]]:
+    """What was packed, as address and size, but for what stands for as many as a caller might have."""
+    numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, len(words), width)]
+    entries = zip(numbers[::2], numbers[1::2], strict=True)
+    flags = 8 * width - 2
+    return [(at, size & (1 << flags) - 1) for at, size in entries if size and not size >> flags & 1]

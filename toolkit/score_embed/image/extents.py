@@ -19,9 +19,9 @@ from typing import NamedTuple
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
+from score_embed.image.constants import START, STOP
 from score_embed.image.objects import empty_names, undefined_names
 
-START, STOP = "__start_sc_extents", "__stop_sc_extents"
 _WRITABLE = 1
 _MARKED = 8  # bytes: the program may say of what a linker script defines that it is a number
 _AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data space; code lies in another one
@@ -108,14 +108,6 @@ def packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
     words = [word for e, flag in zip(extents, flags, strict=True) for word in (e.address, e.size | flag)]
     words += [(1 << 8 * width) - 1, 0] * (entries - len(extents))
     return b"".join(word.to_bytes(width, "little") for word in words)
-
-
-def listed(words: bytes, width: int) -> list[tuple[int, int]]:
-    """What was packed, as address and size, but for what stands for as many as a caller might have."""
-    numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, len(words), width)]
-    entries = zip(numbers[::2], numbers[1::2], strict=True)
-    flags = 8 * width - 2
-    return [(at, size & (1 << flags) - 1) for at, size in entries if size and not size >> flags & 1]
 
 
 def _symbols(image: ELFFile) -> list[Symbol]:
