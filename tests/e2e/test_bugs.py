@@ -65,6 +65,9 @@ def test_the_plain_assert_of_the_library_is_a_bug(tmp_path: Path, board: str) ->
     assert found.bug_kinds == ["assertion"]
     assert found.summary["bugs"][0]["line"] == 7
     assert found.summary["bugs"][0]["inputs"] == {"c": 200}
+    said = score_embed("report", "out", cwd=tmp_path).stdout
+    assert "p.c:7: error: an assertion is false in main: c = 200 [assertion]" in said
+    assert "    assert(c != 200);" in said
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -90,6 +90,17 @@ def test_every_function_of_a_project(tmp_path: Path) -> None:
     assert known.returncode == 0, known.stderr
     assert known.stderr.count("left out: no test was run") == 2  # never, use; and the logs are no folders
     assert score_embed("report", *all_, "--baseline", "known.txt", cwd=tmp_path).returncode == 0
+    beside = [str(path.relative_to(tmp_path)) for path in sorted((tmp_path / "out").iterdir())]  # what a shell's * names
+    for words in (["out"], ["out/functions"], beside):
+        again = score_embed("report", *words, "--baseline", "known.txt", "--html", "all.html", cwd=tmp_path)
+        assert again.returncode == 0, again.stderr
+        assert again.stdout.splitlines()[-1] == "bugs that are new: 0; that the baseline knows: 1"
+        assert "<h1>5 campaigns " in (tmp_path / "all.html").read_text()
+    assert "out/tests: left out: it holds no campaign" in again.stderr
+    told = score_embed("report", "out", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == done.stdout
+    assert json.loads(score_embed("report", "out", "--json", cwd=tmp_path).stdout)["rows"]
 
 
 def test_a_function_here_has_the_paths_that_run_finds(tmp_path: Path) -> None:
@@ -133,7 +144,30 @@ def test_one_function_that_cannot_be_built_stops_no_other(tmp_path: Path) -> Non
         "two.same": "exhausted",
     }
     assert "left out: bad.c:1" in done.stdout
-    assert "each file is explored alone" in done.stdout
+    assert "two.c and one.c both define 'same': the former is explored apart, with the files that it needs" in done.stdout
+
+
+def test_several_programs_of_a_project(tmp_path: Path) -> None:
+    """A library with programs, as its build has them: all call its true functions, and no main is in the way."""
+    (tmp_path / "lib.c").write_text("int twice(int x) { return 2 * x; }\n")
+    for file, name, condition in (("one", "first", "== 6"), ("two", "other", "== 8"), ("three", "first", "> 8")):
+        function = f"int {name}(int x) {{ return twice(x) {condition} ? 1 : 2; }}\n"
+        main = f"int main(int argc, char **argv) {{ (void) argv; return {name}(argc); }}\n"
+        (tmp_path / f"{file}.c").write_text(f"int twice(int x);\n{function}{main}")
+    done = score_embed("unit", "lib.c", "one.c", "two.c", "three.c", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = rows(tmp_path / "out")
+    assert {name: (row["paths"], row["within"]) for name, row in found.items()} == {
+        "lib.twice": (1, []),
+        "one.first": (2, []),
+        "two.other": (2, []),
+        "three.first": (2, []),
+    }
+    assert "three.c and one.c both define 'first'" in done.stdout
+    assert "each file is explored alone" not in done.stdout
+    alone = score_embed("run", "--entry", "other", "lib.c", "one.c", "two.c", cwd=tmp_path)
+    assert alone.returncode == 0, alone.stderr
+    assert "exhausted after" in alone.stdout
 
 
 def test_functions_of_a_library_that_is_a_header(tmp_path: Path) -> None:

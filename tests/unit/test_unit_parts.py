@@ -16,9 +16,11 @@ from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.harness.scope import Scopes
 from score_embed.frontend.types.ctype import Types
 from score_embed.image.compile_commands import dropped_flags, known_sources
+from score_embed.image.group import Contents
 from score_embed.image.missing import missing_names
 from score_embed.image.toolchain import Toolchain
 from score_embed.report import unit_table, unity
+from score_embed.unit.parts import Part, parted
 from score_embed.unit.rows import Book
 
 CODE = """struct s { int a; };
@@ -48,6 +50,29 @@ def test_harnesses_stand_side_by_side() -> None:
     assert {"score_entry_1", "score_entry_2", "main"} < set(names)
     assert '# 10001 "<entry>"' in text
     assert "case 2: return score_entry_2();" in text
+
+
+def test_files_that_go_together() -> None:
+    """A mock makes way for three files; of two programs with a name in common the second does, and takes what it
+    needs along, but nothing that is in its way."""
+    lib, io, mock, one, two = map(Path, ("lib.c", "io.c", "mock.c", "one.c", "two.c"))
+
+    def file(defines: str, words: str = "") -> Contents:
+        return Contents((), frozenset(defines.split()), frozenset((*defines.split(), *words.split())))
+
+    files = {
+        mock: file("read sum write"),
+        lib: file("sum", "read"),
+        io: file("read log"),
+        one: file("error write"),
+        two: file("error log", "sum read"),
+    }
+    assert list(parted(files)) == [
+        Part((lib, io, one), frozenset((lib, io, one))),
+        Part((mock,), frozenset((mock,)), "mock.c and io.c both define 'read'"),
+        Part((two, lib), frozenset((two,)), "two.c and one.c both define 'error'"),
+    ]
+    assert list(parted({lib: files[lib]})) == [Part((lib,), frozenset((lib,)))]
 
 
 def test_a_tree_is_kept_only_within() -> None:

@@ -25,7 +25,8 @@ from score_embed.image.group import Inputs
 from score_embed.report import unit_table
 from score_embed.results.known_bugs import known_to
 from score_embed.unit.project import Project
-from score_embed.unit.rows import NOT_BUILT, Book, Row, ranked
+from score_embed.unit.rows import NOT_BUILT, Book, Row, State, ranked
+from score_embed.unit.rows import as_json as json_of
 from score_embed.unit.run import Run
 
 _HELP = """Explore each function of a project, as `run --entry FUNC` does, and write a table, campaigns and regression tests.
@@ -85,7 +86,7 @@ def execute(values: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print(printable(f"continue with the same command and --out {folder}"), file=sys.stderr)
             raise
-    code = _told(book, settings.json, baseline)
+    code = told(folder, book.state, settings.json, baseline)
     pages.of_project(folder, [folder / row.folder for row in book.rows if row.tests])
     return code
 
@@ -123,11 +124,11 @@ def _dropped(commands: Path, sources: list[Path]) -> list[str]:
     ]
 
 
-def _told(book: Book, as_json: bool, baseline: Set[str]) -> int:
+def told(folder: Path, state: State, as_json: bool, baseline: Set[str]) -> int:
     """Print what was found; returns the exit code. `baseline`: fingerprints of bugs that do not count."""
-    rows = book.rows
+    rows = state.rows
     if as_json:
-        print(book.json())
+        print(json_of(state))
     else:
         console = Printer(highlight=False)
         if rows:
@@ -135,9 +136,9 @@ def _told(book: Book, as_json: bool, baseline: Set[str]) -> int:
         for line in unit_table.bugs(ranked(rows), baseline):
             console.print(plain(line), soft_wrap=True)
         known = sum(bug.fingerprint in baseline for row in rows for bug in row.found)
-        for line in unit_table.totals(rows, book.state.notes, known):
+        for line in unit_table.totals(rows, state.notes, known):
             console.print(plain(line), soft_wrap=True)
-        console.print(plain(f"results: {book.folder}"), soft_wrap=True)
+        console.print(plain(f"results: {folder}"), soft_wrap=True)
     if any(bug.fingerprint not in baseline for row in rows for bug in row.found):
         return 1
     return 3 if not rows or all(row.stopped == NOT_BUILT for row in rows) else 0

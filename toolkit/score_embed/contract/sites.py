@@ -18,14 +18,19 @@ from score_embed.contract.coverage import Condition, Decision, Stretch, decision
 MAGIC = 0x5C0E
 FIRST_SITE = 16
 MAIN = "sc_main"  # what `main` is called in an image
-PROGRAM_MAIN = "__score_main"  # and the program's, where one of ours calls it
+PROGRAM_MAIN = "__score_main"  # and the program's, where one of ours calls it; those of others have a number behind it
 MODEL = "sc_libc_"  # so the names of models of the C library begin there
 OWN = "sc_own_"  # so those of the program's that would be ours or the C library's, too
 
 
+def is_main(name: str) -> bool:
+    """Whether it is the `main` of an image, or of the user's."""
+    return name == MAIN or name.startswith(PROGRAM_MAIN)
+
+
 def shown(name: str) -> str:
     """The name of a function as the user knows it."""
-    return "main" if name in (MAIN, PROGRAM_MAIN) else name.removeprefix(MODEL).removeprefix(OWN)
+    return "main" if is_main(name) else name.removeprefix(MODEL).removeprefix(OWN)
 
 
 class SiteKind(IntEnum):

@@ -46,9 +46,20 @@ def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[
     raise UsageError("no source defines main", option, "Symbolic arguments and standard input are for whole programs.")
 
 
-def without_main(text: str) -> str:
-    """A preprocessed file whose main has another name."""
-    return _TEXT_OR_MAIN.sub(lambda m: PROGRAM_MAIN if m[0] == "main" else m[0], text)
+def without_main(text: str, number: int = 1) -> str:
+    """A preprocessed file whose main has another name. `number`: of the file among those that have one."""
+    name = PROGRAM_MAIN if number == 1 else f"{PROGRAM_MAIN}{number}"
+    return _TEXT_OR_MAIN.sub(lambda m: name if m[0] == "main" else m[0], text)
+
+
+def without_mains(sources: Sequence[Source]) -> list[Source]:
+    """The files of one or several programs, in which no main is in the way of another one."""
+    found: list[Source] = []
+    number = 1
+    for source in sources:
+        found.append(Source(source.path, without_main(source.text, number)))
+        number += found[-1].text != source.text
+    return found
 
 
 def _parameters(main: c_ast.FuncDef) -> int:

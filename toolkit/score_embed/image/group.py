@@ -21,12 +21,13 @@ from score_embed.contract.entry import Told
 from score_embed.contract.program import HARNESS_FILE, NOTHING, Complete, Source, StubsWanted
 from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.c import own_names
-from score_embed.frontend.c.parse import kept_trees
+from score_embed.frontend.c.names import for_other_files
+from score_embed.frontend.c.parse import kept_trees, names_written, parse
 from score_embed.frontend.harness.entries import LINES, SELECTED, Function, Made, assembled, functions, make
 from score_embed.frontend.harness.scope import Scopes
 from score_embed.frontend.stubs import Stubbed, Stubs
 from score_embed.frontend.types.ctype import Types
-from score_embed.frontend.whole import without_main
+from score_embed.frontend.whole import without_mains
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.compiling import Files, compile_program, link_program
 from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
@@ -52,6 +53,16 @@ class Inputs:
     tells_statements: bool = False
 
 
+@dataclass(frozen=True)
+class Contents:
+    """Of files. `functions`: that could be explored; `defines`: names, for other files; several mains are not in each
+    other's way; `words`: all that they name."""
+
+    functions: tuple[Function, ...]
+    defines: frozenset[str]
+    words: frozenset[str]
+
+
 class Group:
     """A project's front-end work, then its images. Raises BuildError, UsageError and StorageError."""
 
@@ -68,10 +79,14 @@ class Group:
         self.refused: dict[Function, str] = {}  # and why
         self._work = tempfile.TemporaryDirectory(prefix="score-embed-")
 
-    def functions(self) -> list[Function]:
-        """Those that could be explored."""
+    def contents(self) -> Contents:
+        """What its sources hold."""
+        texts = self._front.texts
         with kept_trees():
-            return functions(self._front.texts)
+            found = tuple(functions(texts))
+            defined = {name for text in texts for name in for_other_files(parse(text.text, str(text.path)))} - {"main"}
+        words = set[str]().union(*(names_written(text.text) for text in texts))
+        return Contents(found, *(frozenset(map(own_names.as_written, names)) for names in (defined, words)))
 
     def names(self, name: str) -> bool:
         """Whether any of its sources has that word."""
@@ -80,7 +95,7 @@ class Group:
 
     def build(self, wanted: Sequence[Function]) -> None:
         """All that the images of these functions have in common."""
-        sources = [Source(source.path, without_main(source.text)) for source in self._front.texts]
+        sources = without_mains(self._front.texts)
         made = self._harnesses(sources, wanted)
         while refused := self._by_the_compiler(texts := assembled(sources, made.values(), self._front.model)):
             for function, one in list(made.items()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Every kind of bug: what happened, and what to do.
 RULES = {
-    "assertion": ("A SCORE_ASSERT is false.", "The input makes the asserted condition false: replay it and look why."),
+    "assertion": ("An assertion is false.", "The input makes the asserted condition false: replay it and look why."),
     "abort": ("The program aborts.", "abort() was called, as a failed assert() does."),
     "null-dereference": ("A null pointer is used.", "Check the pointer before this line."),
     "invalid-memory-access": ("Memory is accessed that is not there.", "An address or index is out of range here."),

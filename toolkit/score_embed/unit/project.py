@@ -1,13 +1,14 @@
-"""The images of a project's functions: of all its files together, or of each file alone where they do not go together.
+"""The images of a project's functions: of all its files together, as far as these go together.
 
-Together the functions of one file call the true ones of another. Files of several programs (two of a name, two mains in
-the way of each other) do not link; then what a file lacks gets stubs, as with `--entry`. A file that cannot be read at
-all is left out, and said. Which functions a file has, says `frontend/harness/entries.py` (`functions`).
+Together the functions of one file call the true ones of another. Files of several programs do not link: two of a name.
+Such a file is built apart, with those that it needs (`parts.py`). Where files do not go together in another way, each
+is built alone; then what it lacks gets stubs, as with `--entry`. A file that cannot be read at all is left out, and
+said. Which functions a file has, says `frontend/harness/entries.py` (`functions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from score_embed.board.profile import Board
 from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.frontend.harness.hints import named
-from score_embed.image.group import Group, Inputs, said
+from score_embed.image.group import Contents, Group, Inputs, said
+from score_embed.unit.parts import parted
 from score_embed.userfile import shown
 from score_embed.witness import program
 
@@ -29,6 +31,7 @@ class Project:
     progress: Callable[[str], None]
     wants_witness: bool  # a second one, where the board's programs can have it
     notes: list[str] = field(default_factory=list)  # what concerns all functions
+    _files: dict[Path, Contents] = field(default_factory=dict)
     _alone: set[Group] = field(default_factory=set)  # whose programs no second witness can be built of
 
     def functions(self) -> list[Function]:
@@ -40,7 +43,8 @@ class Project:
         for path in self.inputs.sources:
             try:
                 group = self._group([path])
-                for function in group.functions():
+                self._files[path] = group.contents()
+                for function in self._files[path].functions:
                     found.setdefault((function.name, function.file, function.line), function)
                 hinted = {name: where for name, where in hinted.items() if not group.names(name)}
                 readable.append(path)
@@ -59,21 +63,27 @@ class Project:
         functions = list(wanted)
         if not functions or not self.inputs.sources:
             return
+        for part in parted(self._files):
+            own = [function for function in functions if Path(function.source) in part.explored]
+            if part.clash and own:
+                self.notes.append(f"{part.clash}: the former is explored apart, with the files that it needs")
+            yield from self._together(part.files, own)
+
+    def _together(
+        self, sources: Sequence[Path], functions: list[Function]
+    ) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:
+        if not functions:
+            return
         try:
-            yield self._built(self.inputs.sources, functions)
+            yield self._built(sources, functions)
             return
         except ScoreError as error:
-            if len(self.inputs.sources) == 1:
+            if len(sources) == 1:
                 yield None, [], dict.fromkeys(functions, said(error))
                 return
             self.notes.append(f"each file is explored alone, with stubs for the others: {said(error)}")
-        for path in self.inputs.sources:
-            own = [function for function in functions if function.source == str(path)]
-            try:
-                if own:
-                    yield self._built([path], own)
-            except ScoreError as error:
-                yield None, [], dict.fromkeys(own, said(error))
+        for path in sources:
+            yield from self._together([path], [function for function in functions if function.source == str(path)])
 
     def _built(
         self, sources: Iterable[Path], wanted: list[Function]

@@ -91,7 +91,7 @@ class Book:
     def __init__(self, folder: Path, sources: Sequence[str], words: Sequence[str]) -> None:
         """Open that of `folder`, or begin one."""
         self.folder = folder
-        found = self._read()
+        found = read(folder)
         if found is not None and (found.sources, found.words) != (tuple(sources), tuple(words)):
             hint = "Choose another folder with --out, or give the same sources and options to go on."
             raise UsageError("there is another run in this folder", str(folder), hint)
@@ -133,17 +133,24 @@ class Book:
 
     def json(self) -> str:
         """What the file holds."""
-        return msgspec.json.format(msgspec.json.encode(self.state), indent=2).decode()
+        return as_json(self.state)
 
-    def _read(self) -> State | None:
-        path = self.folder / FILE
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=State)
-        except FileNotFoundError:
-            return None
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            hint = "Choose another folder with --out; the campaigns below it can still be read."
-            raise StorageError(f"this file cannot be read: {error}", str(path), hint) from None
+
+def read(folder: Path) -> State | None:
+    """The run in a folder, if there is one. Raises StorageError."""
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=State)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        hint = "Choose another folder with --out; the campaigns below it can still be read."
+        raise StorageError(f"this file cannot be read: {error}", str(path), hint) from None
+
+
+def as_json(state: State) -> str:
+    """What the file of a run holds."""
+    return msgspec.json.format(msgspec.json.encode(state), indent=2).decode()
 
 
 def confirm(rows: Sequence[Row]) -> None:

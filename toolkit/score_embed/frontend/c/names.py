@@ -24,6 +24,17 @@ def static_names(tree: c_ast.FileAST) -> set[str]:
     return {d.name for d in decls if isinstance(d, c_ast.Decl) and d.name and "static" in (d.storage or [])}
 
 
+def for_other_files(tree: c_ast.FileAST) -> set[str]:
+    """What a file defines for others, so that no second one may: functions with a body, variables with a value."""
+    found: set[str] = set()
+    for ext in tree.ext:
+        decl = ext.decl if isinstance(ext, c_ast.FuncDef) else ext
+        is_definition = decl is not ext or (isinstance(ext, c_ast.Decl) and ext.init is not None)
+        if is_definition and "inline" not in (decl.funcspec or []):
+            found.add(str(decl.name))
+    return found - static_names(tree)
+
+
 def defined_twice(tree: c_ast.FileAST) -> set[str]:
     """Functions with an `extern inline` definition and another one."""
     names = [e.decl.name for e in tree.ext if isinstance(e, c_ast.FuncDef)]

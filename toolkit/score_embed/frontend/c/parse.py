@@ -43,7 +43,7 @@ def kept_trees() -> Iterator[None]:
     """Within it equal texts are parsed once, for those who only read trees: of a file with a hundred functions a
     hundred harnesses are made."""
     global _kept
-    before, _kept = _kept, {}
+    before, _kept = _kept, {} if _kept is None else _kept
     try:
         yield
     finally:

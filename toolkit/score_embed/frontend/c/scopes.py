@@ -18,7 +18,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from score_embed.contract.sites import MAIN, PROGRAM_MAIN
+from score_embed.contract.sites import MAIN, is_main
 from score_embed.frontend.c.bindings import Bindings, Setter, attribute_of, rename
 from score_embed.frontend.c.gnu_ast import GnuAttribute, StatementExpression
 from score_embed.frontend.c.gnu_lexer import ATTRIBUTE
@@ -103,7 +103,7 @@ class _Walk:
                 self.visit(param)
             for item in node.body.block_items or []:
                 self.visit(item)
-        if node.decl.name in ("main", PROGRAM_MAIN) and function.own_name:
+        if (node.decl.name == "main" or is_main(node.decl.name)) and function.own_name:
             self._keep_mains_name(node, function.own_name)
 
     @staticmethod

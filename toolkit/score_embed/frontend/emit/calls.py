@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from score_embed.contract.descriptors import OpaqueCall, Unsized
-from score_embed.contract.sites import MAIN, PROGRAM_MAIN, OpaqueFlag, SiteKind
+from score_embed.contract.sites import OpaqueFlag, SiteKind, is_main
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.memory import move
 from score_embed.frontend.emit.probes import ByStatement, Probes, on
@@ -229,7 +229,7 @@ class CallEmitter:
         """The end of the function, where all returns but those of structs meet: one probe for all."""
         falls_off = (
             "sc_r = 0; "
-            if self.p.body.emitted_name in (MAIN, PROGRAM_MAIN) and isinstance(self.p.body.result, Int)
+            if is_main(self.p.body.emitted_name) and isinstance(self.p.body.result, Int)
             else ""
         )
         label = f"{RETURN}: " if any(map(_is_plain_return, self.p.body.statements)) else ""

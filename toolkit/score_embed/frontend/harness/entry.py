@@ -30,7 +30,7 @@ from score_embed.frontend.harness.scope import FileScope, Scopes
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import Array, Function, Types, is_integer, unqualified
 from score_embed.frontend.types.data_model import DataModel
-from score_embed.frontend.whole import without_main
+from score_embed.frontend.whole import without_mains
 
 USED = "used"  # --globals: all that the function and its callees name
 
@@ -50,8 +50,8 @@ class Harness:
     def added(self, sources: Sequence[Source]) -> list[Source]:
         """The sources with this main, and without one of theirs."""
         return [
-            Source(source.path, without_main(source.text) + (self.appended if source is self.file else ""))
-            for source in sources
+            Source(renamed.path, renamed.text + (self.appended if source is self.file else ""))
+            for source, renamed in zip(sources, without_mains(sources), strict=True)
         ]
 
 

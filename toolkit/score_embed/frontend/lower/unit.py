@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from score_embed.contract.program import HARNESS_FILE, STUBS_FILE, Note
-from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
+from score_embed.contract.sites import is_main, shown
 from score_embed.frontend.c.names import addressed_names, defined_functions, defined_twice
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
@@ -372,7 +372,7 @@ def _as_written(node: c_ast.FuncDef, *, handler: bool, returns: bool) -> c_ast.F
     """A function that is left alone. What a handler calls has probes; and `main`, which is not called so any more,
     gives 0 at its end."""
     before = [c_ast.ID(HANDLER)] if handler else []
-    after = [c_ast.Return(c_ast.Constant("int", "0"))] if returns and node.decl.name in (MAIN, PROGRAM_MAIN) else []
+    after = [c_ast.Return(c_ast.Constant("int", "0"))] if returns and is_main(node.decl.name) else []
     node = copy.copy(node)
     node.body = c_ast.Compound([*before, *(node.body.block_items or []), *after], node.body.coord)
     return node

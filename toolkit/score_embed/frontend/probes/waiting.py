@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from score_embed.contract.sites import MAIN, PROGRAM_MAIN
+from score_embed.contract.sites import is_main
 from score_embed.frontend.ir.body import Assign, Body, Copy, ForgetObject, Stmt, Store
 from score_embed.frontend.ir.exp import GlobalAddress, LocalAddress, Place, base_of
 
@@ -21,7 +21,7 @@ class Waiting:
 
     def __init__(self, bodies: Sequence[Body], called: Set[str], *, beside: bool) -> None:
         self._beside = beside
-        by_themselves = [body for body in bodies if body.name not in called | {MAIN, PROGRAM_MAIN}]
+        by_themselves = [body for body in bodies if not (body.name in called or is_main(body.name))]
         self._changed = {name for body in by_themselves for s in body.statements if (name := _written(s))}
 
     def may_end(self, place: Place) -> bool:
