@@ -83,7 +83,8 @@ def test_the_folder_that_unit_writes(tmp_path: Path) -> None:
 
 
 def test_a_runner_that_finds_the_tests_by_their_names(tmp_path: Path) -> None:
-    """As Ceedling makes one: the file has no main, and the program is found in the folders of sources."""
+    """As Ceedling makes one: the file has no main, the program is found in the folders of sources, and the runner includes
+    what the file includes by name, each without its folder."""
     shutil.copytree(EXAMPLE / "src", tmp_path / "src")
     words = ("--out", "out", "--entry", "frame_parse", "src/frame.c", "--", "-Isrc", "-DFRAME_LIMIT=FRAME_MOST")
     assert score_embed("run", *words, cwd=tmp_path).returncode == 0
@@ -94,7 +95,10 @@ def test_a_runner_that_finds_the_tests_by_their_names(tmp_path: Path) -> None:
     runs = "".join(f"extern void {name}(void);\n" for name in names)
     calls = "".join(f'    UnityDefaultTestRun({name}, "{name}", 1);\n' for name in names)
     main = f'int main(void) {{\n    UnityBegin("test_frame_regression.c");\n{calls}    return UnityEnd();\n}}\n'
-    (tmp_path / "runner.c").write_text(f'#include "unity.h"\n{runs}{main}')
+    headers = re.findall(r"^\s*#\s*include\s+[<\"](?:.*/)?(.*\.h)[>\"]", text, re.MULTILINE)
+    assert "unity.h" in headers
+    included = "".join(f'#include "{header}"\n' for header in headers)
+    (tmp_path / "runner.c").write_text(f"{included}{runs}{main}")
     flags = ("-DSCORE_NO_MAIN", "-DSCORE_PROGRAM=<frame.c>", "-Isrc", "-DFRAME_LIMIT=FRAME_MOST")
     found = built(tmp_path, *flags, "test_frame_regression.c", "runner.c")
     assert found == dict.fromkeys(names, "PASS")

@@ -4,10 +4,14 @@
  * reset them. ------------------------------------------------------------------------------------------------- */
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(SCORE_NO_FORK)
 #define SCORE_FORK 1
-#include <signal.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
+/* Headers of hosts are named by macros: Ceedling writes each that is named literally into its runner as well, also
+ * where there is none, and <sys/wait.h> without its folder. */
+#define SCORE_SIGNAL <signal.h>
+#define SCORE_WAIT <sys/wait.h>
+#define SCORE_PROCESS <unistd.h>
+#include SCORE_SIGNAL
+#include SCORE_WAIT
+#include SCORE_PROCESS
 #else
 #include <setjmp.h>
 #endif
