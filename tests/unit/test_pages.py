@@ -149,6 +149,33 @@ def test_an_older_text_does_not_count(tmp_path: Path) -> None:
     assert "switch (x) {" not in text
 
 
+def test_a_line_of_a_project_is_one_bug(tmp_path: Path) -> None:
+    """Whoever calls its function; and other lines of the same text are others, although their identity is the same."""
+    recorded.write(tmp_path)
+    found = read(tmp_path)
+    texts = {**found.sources.texts, recorded.A: ("int f;", "g(x / y);", "other", "\tg(x / y);")}
+    bug = found.bugs[0]
+    callers = [("f", f"caller_{number}", "main") for number in range(7)]
+    apart = [structs.replace(bug, line=2, stack=stack) for stack in callers]
+    apart += [structs.replace(bug, line=4, stack=callers[0]), structs.replace(bug, line=2, kind="hang")]
+    many = dataclasses.replace(found, bugs=tuple(apart), sources=structs.replace(found.sources, texts=texts))
+    text = project.document([many], tmp_path)
+    assert text.count("<article") == 3
+    assert "Called by caller_4, main" in text
+    assert "Seen 2 more times, by other campaigns or callers." in text
+    moved = {**texts, recorded.A: ("#define X", *texts[recorded.A])}
+    later = dataclasses.replace(
+        many,
+        bugs=tuple(structs.replace(each, line=each.line + 1) for each in many.bugs),
+        program=structs.replace(found.program, began="2040-01-01T00:00:00Z"),
+        sources=structs.replace(found.sources, texts=moved),
+    )
+    both = project.document([many, later], tmp_path)
+    assert both.count("<article") == 3
+    places = re.findall(r"<article.*?</span>([^<>]+:\d+)<", both, re.DOTALL)
+    assert places == ["a b.c:3", "a b.c:5", "a b.c:3"]
+
+
 def test_judged_bugs_are_listed_apart(tmp_path: Path) -> None:
     """With the line that says so; they are not open."""
     recorded.write(tmp_path)

@@ -22,9 +22,10 @@ from score_embed.report.page.campaign import FILE, TONES
 from score_embed.report.page.coverage import gaps, shown_functions
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import Remark, Sources, sources
+from score_embed.results.bugs import Bug
 from score_embed.results.known_bugs import identity
 
-_MOST_SEEN = 5  # campaigns that are named with a bug
+_MOST_SEEN = 5  # campaigns and callers that are named with a bug
 _MOST_INPUT = 200  # characters
 _MOST_PROGRAMS = 4
 
@@ -32,6 +33,7 @@ _MOST_PROGRAMS = 4
 @dataclass(frozen=True)
 class Seen:
     campaign: str
+    callers: str
     inputs: str
     rests_on: list[str]
     command: str
@@ -39,7 +41,7 @@ class Seen:
 
 @dataclass
 class Defect:
-    """One bug, whoever found it."""
+    """One line where something happens, whoever found it, and whoever called the function."""
 
     ident: str
     kind: str
@@ -51,6 +53,7 @@ class Defect:
     is_known: bool  # to the baseline of each campaign that found it
     anchor: str = ""
     seen: list[Seen] = field(default_factory=list)
+    more: int = 0  # that are not named
 
 
 @dataclass
@@ -133,8 +136,9 @@ def _branches(found: Findings, texts: _Texts, names: dict[str, str]) -> list[Bra
 
 
 def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[Defect]:
-    made: dict[str, Defect] = {}
-    for found in campaigns:
+    """The bugs of the newest text first: an older one's lines have other numbers."""
+    made: dict[tuple[object, ...], Defect] = {}
+    for found in sorted(campaigns, key=lambda each: each.program.began, reverse=True):
         for bug, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
             absolute = str(found.absolute(bug.file)) if bug.file else ""
             file = names.get(absolute, absolute)
@@ -142,15 +146,34 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
             fresh = Defect(
                 f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed, is_known
             )
-            one = made.setdefault(identity(bug, found.sources), fresh)
+            one = made.setdefault(_line_of(found, bug, file), fresh)
             one.confirmed |= bug.confirmed
             one.is_known &= is_known
             if len(one.seen) < _MOST_SEEN:
-                command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
-                inputs = text.inputs(bug.inputs, found.arrays) or "any input"
-                inputs = inputs if len(inputs) <= _MOST_INPUT else f"{inputs[:_MOST_INPUT]} …"
-                one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, bug.rests_on, command))
+                one.seen.append(_seen(found, bug))
+            else:
+                one.more += 1
     return list(made.values())
+
+
+def _line_of(found: Findings, bug: Bug, file: str) -> tuple[object, ...]:
+    """What tells bugs apart here: the line, and what happens there. Lines are told by their text, since edits elsewhere
+    move them, and of those that are alike by their turn. Without a line it is the identity."""
+    lines = found.sources.texts.get(bug.file, ())
+    if not 0 < bug.line <= len(lines):
+        return (identity(bug, found.sources),)
+    here = lines[bug.line - 1].strip()
+    turn = sum(line.strip() == here for line in lines[: bug.line])
+    return (bug.kind, file, bug.function, here, turn)
+
+
+def _seen(found: Findings, bug: Bug) -> Seen:
+    command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
+    inputs = text.inputs(bug.inputs, found.arrays) or "any input"
+    inputs = inputs if len(inputs) <= _MOST_INPUT else f"{inputs[:_MOST_INPUT]} …"
+    return Seen(
+        f"{found.program.name} on {found.program.board}", ", ".join(bug.stack[1:]), inputs, bug.rests_on, command
+    )
 
 
 def _judged(campaigns: Sequence[Findings], names: Mapping[str, str], shown: Sources) -> list[ShownJudged]:
