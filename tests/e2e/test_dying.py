@@ -128,6 +128,29 @@ def test_a_program_that_ends_the_emulator_has_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_a_read_where_the_image_has_nothing_is_out_of_bounds(tmp_path: Path, board: str) -> None:
+    """It overwrites nothing, as "corrupted" said. Natively it is the gap between code and constants; below a text that
+    others may end in nothing is checked on the target."""
+    program = """
+char letter(signed char v)
+{
+    static const char *letters = "ABC";
+    if (v > 2) return '=';
+    return letters[v * STEP];
+}
+"""
+    step = {"native": 1, "mps2-an385": -20000}[board]
+    options = ("--board", board, "--entry", "letter", "--no-witness", "--check", "none")
+    found = explore(tmp_path, {"p.c": program}, *options, cflags=(f"-DSTEP={step}",))
+    (bug,) = found.summary["bugs"]
+    assert (bug["kind"], bug["file"], bug["line"], bug["function"]) == ("out-of-bounds", "p.c", 6, "letter")
+    assert bug["confirmed"]
+    assert found.summary["lost"] == 0
+    again = score_embed("replay", str(found.folder), cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_a_copy_over_the_stack_is_a_verdict(tmp_path: Path, board: str) -> None:
     """Over the return address, and over what the probes keep there: "the trace is damaged" was the campaign's end."""
     program = """

@@ -57,6 +57,16 @@ def test_a_report_is_read(name: str, kind: str, place: str, stack: tuple[str, ..
     assert (found.kind, str(found.place), found.place.stack, found.witness) == (kind, place, stack, witness)
 
 
+def test_one_harness_among_several_is_main() -> None:
+    """Which number it has among those of its image says nothing of the bug: a fingerprint is made of these names."""
+    text = report("global")
+    frame = next(line for line in text.splitlines() if " in main " in line)
+    inner = frame.replace(" in main ", " in score_entry_6 ")
+    found = judge().finding(text.replace(frame, f"{inner}\n{frame}"), PROGRAM)
+    assert found is not None
+    assert found.place.stack == ("copy", "main")
+
+
 def test_a_recursion_s_stack_is_cut() -> None:
     found = judge().finding(report("recursion"), PROGRAM)
     assert found is not None

@@ -128,27 +128,27 @@ Ref Access::with_pointer(Ref inside, Id address, const Object &object, bool &poi
 
 // --- objects ---------------------------------------------------------------------------------------------------
 
+template <typename Fault> SharedBytes Access::constant_at(const Site &site, u128 base, u64 length) {
+    SharedBytes content = base >> 64 ? nullptr : constants_.read(u64(base), length, site.size != 0);
+    if (!content)
+        throw Fault(name_of(site) + " reads a constant at " + hexadecimal(base) + ", where the image has none",
+                    site.place);
+    return content;
+}
+
 // The object that the address is in. Where nobody knows it, it is the element alone.
 Object Access::object(const Site &site, u128 address, unsigned size, u128 told) {
     if (site.size && site.flags & SELECT_CONSTANT) {
         u64 base = decoded_.cursor.next_address();
         if (site.size < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
-        return {base, constant_at(site, base, site.size), {}, false, true};
+        return {base, constant_at<TraceFault>(site, base, site.size), {}, false, true};
     }
     u128 length = site.size ? site.size : told;
     if (length) return variable(site, length, size);
     auto there = address >> 64 ? std::nullopt : constants_.object_at(u64(address));
     bool known = there && address - there->first + size <= there->second;
-    if (!known) return {u64(address), constant_at(site, address, size), {}, false, false};
-    return {there->first, constant_at(site, there->first, there->second), {}, false, true};
-}
-
-SharedBytes Access::constant_at(const Site &site, u128 base, u64 length) {
-    SharedBytes content = base >> 64 ? nullptr : constants_.read(u64(base), length, site.size != 0);
-    if (!content)
-        throw TraceFault(name_of(site) + " reads a constant at " + hexadecimal(base) + ", where the image has none",
-                         site.place);
-    return content;
+    if (!known) return {u64(address), constant_at<NothingThere>(site, address, size), {}, false, false};
+    return {there->first, constant_at<TraceFault>(site, there->first, there->second), {}, false, true};
 }
 
 // What the target says of an object of `length` bytes that can change; `size`: bytes of the access.

@@ -93,7 +93,7 @@ class Access {
     bool on_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size,
                 Outcome *more);
     Object variable(const Site &site, u128 length, unsigned size);
-    SharedBytes constant_at(const Site &site, u128 base, u64 length);
+    template <typename Fault> SharedBytes constant_at(const Site &site, u128 base, u64 length);
     Cell cell_of(std::vector<std::pair<u64, u64>> runs, SharedBytes content, u64 base, unsigned size) const;
     void change(const Site &site, Id offset, Id stored, const Object &found, unsigned size);
     void change_bytes(Id offset, Id stored, const Object &found, unsigned size);

@@ -22,6 +22,12 @@ class TraceFault : public std::exception {
     std::string text, where;
 };
 
+// A read of what no program can change, where the image has nothing: the program's mistake, not the line's.
+class NothingThere : public TraceFault {
+  public:
+    using TraceFault::TraceFault;
+};
+
 std::string decimal(i128 number);
 std::string hexadecimal(u128 number);
 

@@ -382,6 +382,7 @@ void add_trails(nb::module_ &m) {
         .def_prop_ro("diverged_elsewhere", &PythonTrail::diverged_elsewhere)
         .def_prop_ro("consumed", [](const PythonTrail &self) { return self.path().decoded().consumed; })
         .def_prop_ro("counted", [](const PythonTrail &self) { return self.path().counted; })
+        .def_prop_ro("nothing_there", [](const PythonTrail &self) { return self.path().nothing_there; })
         .def_prop_ro("last_site", [](const PythonTrail &self) { return self.path().last_site; })
         .def_prop_ro("operand_hash", [](const PythonTrail &self) { return self.path().operand_hash(); })
         .def_prop_ro("remembered", [](const PythonTrail &self) { return self.path().remembered(); });

@@ -125,9 +125,13 @@ u64 Trail::site_at(Input events, Input data, u64 offset) {
 }
 
 std::size_t Trail::sound(Input events, Input data) {
+    nothing_there = false;
     rewind(events, data, 0);
     try {
         decode(events.size);
+    } catch (const NothingThere &) {
+        nothing_there = true;
+        return event_;
     } catch (const TraceFault &) {
         return event_;
     }

@@ -60,6 +60,7 @@ class Trail final : private Branches {
     Range diverged_elsewhere;  // coverage indices that could not be asked for there
     u64 last_site = 0;  // of the last event that was decoded; 0: there was none
     u64 counted = 0;  // conditions that the target counts, too
+    bool nothing_there = false;  // what `sound` stopped at reads where the image has nothing
 
   private:
     struct Branch {  // the state before a branch event

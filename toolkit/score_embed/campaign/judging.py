@@ -59,10 +59,17 @@ class Judge:
                 runs.append(again)
                 alike = [run for run in runs if _same(run, again)]
                 if again.verdict is not Verdict.LOST and len(alike) >= (_KILLS if _is_kill(again) else _ALIKE):
-                    return alike[0]._replace(why_lost="")
+                    return self._named(alike[0]._replace(why_lost=""))
         finally:
             self._target.restart()
         return _lost(max((known, *runs), key=lambda run: len(run.events)), first)
+
+    def _named(self, finished: Finished) -> Finished:
+        """An end that is sure, by its cause: whoever reads where the image has nothing is no object's reader, and has
+        overwritten nothing."""
+        if finished.verdict is Verdict.CORRUPTED and self._trail.nothing_there:
+            return finished._replace(verdict=Verdict.OUT_OF_BOUNDS)
+        return finished
 
     def _run_again(self, test: Run, tell_from: int) -> Finished:
         """On a fresh target. What it cannot have meant makes the end doubtful, whatever it is."""

@@ -98,16 +98,21 @@ class Runner:
     def repeat(self, test: Run) -> tuple[Run, Finished]:
         """A run once more, with as much input as it took in the end."""
         test, finished = self._see_through(test, self.try_out(test))
-        if not is_doubtful(finished) and not self._judge.makes_sense(test, finished):
-            finished = self._judge.judge(test, _damaged(finished, ""))
-        return test, finished
+        return test, self._sensible(test, finished)
+
+    def _sensible(self, test: Run, finished: Finished) -> Finished:
+        """An end that the target told, judged if its events cannot be read."""
+        if is_doubtful(finished) or self._judge.makes_sense(test, finished):
+            return finished
+        return self._judge.judge(test, _damaged(finished, ""))
 
     def shows_again(self, test: Run, finished: Finished) -> bool:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""
         if is_doubtful(finished):
             return True  # it was
         self.target.restart()
-        again = self.try_out(Run(0, test.input, max_branches=self._max_branches, bounded=test.bounded))
+        fresh = Run(0, test.input, max_branches=self._max_branches, bounded=test.bounded)
+        again = self._sensible(fresh, self.try_out(fresh))
         return (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
 
     @property

@@ -496,6 +496,9 @@ class Trail:
     def counted(self) -> int:
         """Conditions that the target counts, too."""
     @property
+    def nothing_there(self) -> bool:
+        """Whether what `sound` stopped at reads a constant where the image has none."""
+    @property
     def last_site(self) -> int:
         """Of the last event that was decoded; 0: there was none."""
     @property

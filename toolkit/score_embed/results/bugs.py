@@ -88,7 +88,7 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     last = _site(table, finished.site)
     entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
     within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library
-    stack = _called(entered[len(within) :])
+    stack = called([function_name(site) for site in entered[len(within) :]])
     call = next((site for site in within if not site.function.startswith(MODEL)), None)
     if call is not None:
         return Place(call.file, call.line, function_name(call), stack)
@@ -101,9 +101,8 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
 
 
-def _called(entered: Sequence[Site]) -> tuple[str, ...]:
-    """The functions of sites; one harness among several is the main, and not the main that calls it."""
-    names = [function_name(site) for site in entered]
+def called(names: Sequence[str]) -> tuple[str, ...]:
+    """The functions of a stack; one harness among several is the main, and not the main that calls it."""
     at = next((at for at, name in enumerate(names) if name.startswith(ENTRY)), None)
     return tuple(names) if at is None else (*names[:at], "main")
 

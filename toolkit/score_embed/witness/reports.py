@@ -20,7 +20,7 @@ from pathlib import Path
 
 from score_embed.contract.program import HARNESS_FILE, UNKNOWN_SIZE
 from score_embed.contract.sites import shown
-from score_embed.results.bugs import Place
+from score_embed.results.bugs import Place, called
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.witnessed import Finding
 
@@ -192,7 +192,7 @@ class Judge:
         own = [(self._name(frame.file), frame) for frame in frames if self._is_users(frame.file)]
         if not own:
             return Place("", 0, "", ())
-        stack = tuple(shown(frame.function) for _, frame in own)[:_DEEPEST]
+        stack = called([shown(frame.function) for _, frame in own][:_DEEPEST])
         file, frame = own[0]
         return Place(file, frame.line, stack[0], stack)
 
