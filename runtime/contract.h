@@ -1,4 +1,4 @@
-/* What host, front-end and target agree on. Generated: python -m score_embed.contract.header > runtime/contract.h */
+/* What host, front-end and target agree on. Generated: python -m score_embed.contract.header */
 #ifndef SC_CONTRACT_H
 #define SC_CONTRACT_H
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from score_embed.cli import commands
+from score_embed.contract.sites import Op, SiteKind
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs", "boards", "simulators", "examples", "integrations")
@@ -240,3 +241,12 @@ def test_every_option_of_run_is_explained() -> None:
     assert {f"score-embed {name}" for name in commands.COMMANDS if name not in ("client", "keys", "fleet")} <= set(
         re.findall(r"score-embed [a-z]+", table)
     )
+
+
+def test_the_page_of_probes_has_the_numbers_of_the_contract() -> None:
+    page = read(ROOT / "docs" / "design" / "probes.md")
+    kinds = re.findall(r"^\| (\d+) (\w+) \|", page, re.MULTILINE)
+    assert kinds == [(str(kind.value), kind.name.lower()) for kind in SiteKind]
+    listed = page.partition(" ops: ")[2].partition("A shift's count")[0]
+    ops = dict(re.findall(r"\b(\d+)\s+(\w+)", re.sub(r"\([^)]*\)", "", listed)))
+    assert ops == {str(op.value): "a" if op is Op.ADDRESS else op.name.lower() for op in Op}

@@ -13,9 +13,10 @@ from plain_wire import BadSequence, Decoder, Frame, Request, difference, encode
 from wire import end_message, piece, ready_message
 
 from score_embed.contract import wire as constants
-from score_embed.contract.header import header
+from score_embed.contract.header import COMMAND, engine_header, header
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
+from score_embed.contract.words import Note
 from score_embed.engine._core import MAX_ATTEMPTS, MAX_REFUSALS
 from score_embed.errors import TargetError
 from score_embed.link.session import Session
@@ -23,9 +24,17 @@ from score_embed.link.session import Session
 BUILD_ID = bytes(range(16))
 
 
-def test_contract_header_is_current() -> None:
-    written = (RUNTIME / "contract.h").read_text()
-    assert written == header(), "run: python -m score_embed.contract.header > runtime/contract.h"
+def test_what_c_and_python_share_is_current() -> None:
+    assert (RUNTIME / "contract.h").read_text() == header(), f"run: {COMMAND}"
+    assert (RUNTIME.parent / "toolkit/engine/src/contract.hpp").read_text() == engine_header(), f"run: {COMMAND}"
+
+
+def test_the_engine_repeats_no_word_of_the_contract() -> None:
+    """Each text of a note stands in the generated header, and nowhere else in C++."""
+    for path in sorted((RUNTIME.parent / "toolkit/engine/src").glob("*.[ch]pp")):
+        if path.name != "contract.hpp":
+            text = path.read_text(encoding="utf-8")
+            assert not [note for note in Note if f'"{note}"' in text], path
 
 
 def test_the_runtime_repeats_no_number_of_the_contract() -> None:

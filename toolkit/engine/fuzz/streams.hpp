@@ -72,7 +72,7 @@ inline std::vector<Site> all_sites() {
     with(SiteKind::SELECT, copy_of(slot(1))).dest = slot(5), sites.back().size = 8;
     with(SiteKind::SELECT, scaled(TABLE, 4)).dest = slot(5);
     with(SiteKind::SELECT, scaled(TABLE, 1)).dest = slot(6, 8), sites.back().size = 16;
-    sites.back().flags = SELECT_CONSTANT;
+    sites.back().flags = select_flag::CONSTANT;
     with(SiteKind::SELECT, copy_of(slot(5))).dest = slot(1, 8);
     with(SiteKind::STORE, element).dest = memory(16), sites.back().size = 8, sites.back().stride = 2;
     with(SiteKind::STORE, element).dest = memory(16), sites.back().stride = 4;

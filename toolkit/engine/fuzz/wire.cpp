@@ -81,7 +81,7 @@ class Line {
     }
 
     Bytes ready() {
-        return fixed(once_in(20) ? 9 : WIRE_VERSION, 2) + fixed(once_in(3) ? CAN_BOOTED : 0, 2) + fixed(8, 1) +
+        return fixed(once_in(20) ? 9 : WIRE_VERSION, 2) + fixed(once_in(3) ? capability::BOOTED : 0, 2) + fixed(8, 1) +
                Bytes(16, once_in(20) ? 'x' : '\0') + fixed(1000, 4) + fixed(1000, 4) + fixed(64, 2) + fixed(10, 4);
     }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "build.hpp"
-#include "notes.hpp"
+#include "contract.hpp"
 
 namespace score {
 
@@ -138,7 +138,7 @@ template <typename Fault> SharedBytes Access::constant_at(const Site &site, u128
 
 // The object that the address is in. Where nobody knows it, it is the element alone.
 Object Access::object(const Site &site, u128 address, unsigned size, u128 told) {
-    if (site.size && site.flags & SELECT_CONSTANT) {
+    if (site.size && site.flags & select_flag::CONSTANT) {
         u64 base = decoded_.cursor.next_address();
         if (site.size < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
         return {base, constant_at<TraceFault>(site, base, site.size), {}, false, true};

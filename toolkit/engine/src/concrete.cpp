@@ -1,7 +1,7 @@
 #include "concrete.hpp"
 
 #include "build.hpp"
-#include "notes.hpp"
+#include "contract.hpp"
 
 namespace score {
 

@@ -31,7 +31,7 @@ Reasons &reasons() {
     return *known;
 }
 
-enum class Followed { WHOLE = 1, IN_PART = 2, IN_VAIN = 3 };
+enum class Followed { WHOLE, IN_PART, IN_VAIN };
 struct Enough {};  // the rest of a long path is left to a pair of its own
 struct InVain {};  // the end of the campaign came
 
@@ -314,14 +314,19 @@ void add_descents(nb::module_ &m) {
         reasons().unsat = std::move(unsat);
     });
 
+    nb::enum_<Bound>(m, "Bound").value("NONE", Bound::NONE).value("DEPTH", Bound::DEPTH).value("LOOP", Bound::LOOP);
     nb::class_<BoundedPath>(m, "BoundedPath")
         .def(nb::init<std::optional<u64>, std::optional<u64>>(), nb::arg("depth").none(), nb::arg("loop").none())
         .def("cut", &BoundedPath::cut)
         .def("pass_by", [](BoundedPath &self, nb::handle condition) { self.pass_by(*condition_of(condition)); })
         .def("forbids", [](const BoundedPath &self, nb::handle condition) {
-            return int(self.forbids(*condition_of(condition)));
+            return self.forbids(*condition_of(condition));
         });
 
+    nb::enum_<Followed>(m, "Followed")
+        .value("WHOLE", Followed::WHOLE)
+        .value("IN_PART", Followed::IN_PART)
+        .value("IN_VAIN", Followed::IN_VAIN);
     nb::class_<Descent>(m, "Descent")
         .def(nb::init<nb::object>())
         .def_rw("origin", &Descent::origin)
@@ -330,9 +335,7 @@ void add_descents(nb::module_ &m) {
         .def("decisions", &Descent::decisions)
         .def("begin", &Descent::begin)
         .def("go_to", &Descent::go_to)
-        .def("follow", [](Descent &self, nb::handle trail, nb::handle pair, std::size_t last, nb::handle run) {
-            return int(self.follow(trail, pair, last, run));
-        })
+        .def("follow", &Descent::follow)
         .def("first", &Descent::first)
         .def("weight", &Descent::weight)
         .def("slice_of", &Descent::reach)

@@ -18,7 +18,7 @@
 namespace score {
 
 struct Decided {
-    enum { TOO_LARGE, GAVE_UP, UNSAT, SAT } result;
+    enum Result { TOO_LARGE, GAVE_UP, UNSAT, SAT } result;
     std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
 };
 

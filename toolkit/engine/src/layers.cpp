@@ -138,7 +138,7 @@ nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &se
     Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
     nb::dict values;
     for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
-    return nb::make_tuple(int(found.result), values);
+    return nb::make_tuple(found.result, values);
 }
 
 }  // namespace
@@ -163,6 +163,11 @@ void add_layers(nb::module_ &m) {
 
     m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
 
+    nb::enum_<Decided::Result>(m, "Found")
+        .value("TOO_LARGE", Decided::TOO_LARGE)
+        .value("GAVE_UP", Decided::GAVE_UP)
+        .value("UNSAT", Decided::UNSAT)
+        .value("SAT", Decided::SAT);
     nb::class_<Finite>(m, "Finite")
         .def("__init__", [](Finite *self, std::size_t kept, u64 most, nb::object look) {
             new (self) Finite(kept, most, [look = std::move(look)] {

@@ -9,39 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "contract.hpp"
 #include "frame.hpp"
 
 namespace score {
-
-// The numbers of contract/wire.py, which a test compares.
-constexpr unsigned WIRE_VERSION = 5, VERDICTS = 21;
-constexpr unsigned WATCHDOG = 11;  // the verdict of a run that the wall clock ended: such a test is incomplete
-
-enum class Type : u8 {
-    HELLO = 1,
-    RUN,
-    AGAIN,
-    RESET,
-    PASSED = 8,
-    READY,
-    TRACE,
-    END,
-    LOG,
-    NEED_FULL,
-    COVERAGE,
-    DAMAGED,
-};
-
-namespace run_flag {
-constexpr unsigned FULL = 1, PREDICTED = 2, ELIDED = 4, SHORT = 8, ACKNOWLEDGED = 16, EAGER = 32, BOUNDED = 64,
-                   VECTORS = 128;
-}
-namespace end_flag {
-constexpr unsigned MATCHED = 1, ELISION_FAILED = 2, INTACT = 4, USED = 8, CHUNKED = 16, VERDICT = 32, EXTRAS = 64,
-                   UNCHECKED = 128;
-}
-
-constexpr unsigned CAN_BOOTED = 0x8000;
 
 struct Ready {
     unsigned version, capabilities, pointer_bytes;

@@ -145,7 +145,7 @@ void Session::take(const Ready &found) {
                           "the target runs another image: found build " + hex(found.build_id) + ", expected " +
                               hex(build_id_),
                           "load the image that was built from these sources onto the target, then start again"};
-    if (found.capabilities & CAN_BOOTED) {
+    if (found.capabilities & capability::BOOTED) {
         booted = true;
         restarted = is_running();
     }

@@ -5,7 +5,7 @@
 
 #include "access.hpp"
 #include "build.hpp"
-#include "notes.hpp"
+#include "contract.hpp"
 
 namespace score {
 

@@ -1,5 +1,4 @@
-// The site table as the trail reads it: what each probe means (score_embed/contract/sites.py, which reads the image and
-// has the numbers first; tests/unit/test_contract_engine.py compares them).
+// The site table as the trail reads it: what each probe means (score_embed/contract/sites.py reads it from the image).
 #pragma once
 
 #include <functional>
@@ -8,29 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "word.hpp"
+#include "contract.hpp"
 
 namespace score {
-
-enum class SiteKind : u8 {
-    ASSIGN = 1, COND, SWITCH, CALL, RESULT, OPAQUE, COPY, PIN, ENTER, SYMBOLIC, SELECT, CHECK, RANGE, BOUNDS, STORE,
-    VARIADIC, SPAN, SIZED, CONSTANT, MARK
-};
-
-enum class Place : u8 { SLOT, MEMORY, GLOBAL, NONE };
-
-enum class Op : u8 {
-    LEAF = 1, CONST, ADD, SUB, MUL, UDIV, SDIV, UREM, SREM, AND, OR, XOR, SHL, LSHR, ASHR, NOT, NEG, ZEXT, SEXT, TRUNC,
-    EQ, NE, ULT, ULE, SLT, SLE, ADDRESS, FADD, FSUB, FMUL, FDIV, FNEG, FABS, FSQRT, FFLOOR, FCEIL, FTRUNC, FCONV, SITOF,
-    UITOF, FTOSI, FTOUI, FEQ, FLT, FLE
-};
-
-// The runtime's own events, in the place of a site.
-enum class Reserved : u8 {
-    FRAME = 0, UNTAINT = 2, OPAQUE_ARGUMENTS, CALLBACK_RETURN, LOST, SEEN, FOUND, SHARED, OPAQUE_NUMBERS
-};
-
-constexpr u64 SELECT_CONSTANT = 1;  // a flag: the object is as the image has it
 
 struct Leaf {  // an operand of a template, or a destination
     Place place;

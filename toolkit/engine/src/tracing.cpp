@@ -6,7 +6,6 @@
 #include "casters.hpp"
 #include "descent.hpp"
 #include "image.hpp"
-#include "notes.hpp"
 
 namespace nb = nanobind;
 
@@ -259,22 +258,6 @@ class Reader {
     nb::bytes events_{"", 0};
 };
 
-// What this side and contract/ have to agree on, for a test.
-nb::dict contract() {
-    nb::dict found;
-    found["SiteKind"] = int(SiteKind::MARK), found["Place"] = int(Place::NONE), found["Op"] = int(Op::FLE);
-    found["ADDRESS"] = int(Op::ADDRESS), found["FADD"] = int(Op::FADD),
-    found["Reserved"] = int(Reserved::OPAQUE_NUMBERS);
-    found["UNTAINT"] = int(Reserved::UNTAINT), found["CONSTANT"] = SELECT_CONSTANT;
-    found["HASH_START"] = nb::make_tuple(Lanes().a, Lanes().b);
-    found["HASH_FACTORS"] = nb::make_tuple(HASH_FACTORS[0], HASH_FACTORS[1]);
-    found["notes"] = nb::make_tuple(
-        notes::SYMBOLIC_ADDRESS, notes::OUTSIDE, notes::OPAQUE_ADDRESS, notes::OPAQUE_CONDITION, notes::CONCRETIZED,
-        notes::CONVERSION, notes::FLOAT_PATTERN, notes::OPAQUE_ARGUMENTS, notes::OPAQUE_CHANGED, notes::OPAQUE_FINDS,
-        notes::CALLBACK_RETURN, notes::OUT_OF_REACH, notes::IN_HANDLER, notes::HANDLER_READS, notes::DIVERGENCE);
-    return found;
-}
-
 void translate(const std::exception_ptr &thrown, void *) {
     try {
         std::rethrow_exception(thrown);
@@ -332,7 +315,6 @@ void add_trails(nb::module_ &m) {
     add_conditions(m);
     nb::register_exception_translator(translate);
     m.attr("MAX_DEPTH") = MAX_DEPTH;
-    m.attr("CONTRACT") = contract();
     m.def("damage_is", [](nb::object error) { classes().damage = std::move(error); });
     m.def("parts_are", [](nb::object chosen, nb::object pin, nb::object object, nb::object disagreement) {
         classes().chosen = std::move(chosen), classes().pin = std::move(pin);

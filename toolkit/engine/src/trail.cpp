@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "chosen.hpp"
+#include "contract.hpp"
 #include "floats.hpp"
-#include "notes.hpp"
 
 namespace score {
 

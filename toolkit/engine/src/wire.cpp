@@ -105,7 +105,6 @@ void add_wire(nb::module_ &m) {
     m.def("link_failures_are", [](nb::object lost, nb::object wrong) {
         target_error = new nb::object(std::move(lost)), wrong_image = new nb::object(std::move(wrong));
     });
-    m.attr("WIRE") = nb::make_tuple(WIRE_VERSION, VERDICTS, WATCHDOG);
     m.attr("MAX_FRAME") = MAX_FRAME;
     m.attr("MAX_ATTEMPTS") = MAX_ATTEMPTS;
     m.attr("MAX_REFUSALS") = MAX_REFUSALS;

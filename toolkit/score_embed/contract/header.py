@@ -1,18 +1,22 @@
-"""`python -m score_embed.contract.header > runtime/contract.h`: the contract's numbers for C.
+"""The contract's numbers and words for C and C++: `runtime/contract.h`, and the engine's `contract.hpp`.
 
-The modules of this package are their only source; a test checks that the committed header is current.
+The modules of this package are their only source. `python -m score_embed.contract.header` writes both
+files; a test checks that the committed ones are current.
 """
 
 from __future__ import annotations
 
-import sys
+import json
 from collections.abc import Iterable
 from enum import IntEnum, IntFlag
+from pathlib import Path
 
 from score_embed.contract import descriptors, wire
-from score_embed.contract.sites import Place
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.sites import Op, Place, SelectFlag, SiteKind
+from score_embed.contract.words import Note
 
-_COMMAND = "python -m score_embed.contract.header > runtime/contract.h"
+COMMAND = "python -m score_embed.contract.header"
 
 
 def _defined() -> list[tuple[str, str, str]]:
@@ -59,7 +63,7 @@ def _enumerations() -> list[tuple[str, Iterable[tuple[str, int]]]]:
 def header() -> str:
     """runtime/contract.h."""
     lines = [
-        f"/* What host, front-end and target agree on. Generated: {_COMMAND} */",
+        f"/* What host, front-end and target agree on. Generated: {COMMAND} */",
         "#ifndef SC_CONTRACT_H",
         "#define SC_CONTRACT_H",
         "",
@@ -71,5 +75,41 @@ def header() -> str:
     return "\n".join([*lines, "", "#endif", ""])
 
 
+def engine_header() -> str:
+    """toolkit/engine/src/contract.hpp."""
+    start, factors = descriptors.HASH_START, descriptors.HASH_FACTORS
+    lines = [
+        f"// What contract/ says and the engine has to know. Generated: {COMMAND}",
+        "#pragma once",
+        "",
+        '#include "word.hpp"',
+        "",
+        "namespace score {",
+        "",
+        f"constexpr u32 HASH_START[2] = {{{start[0]:#x}, {start[1]:#x}}}, "
+        f"HASH_FACTORS[2] = {{{factors[0]:#x}, {factors[1]:#x}}};",
+        f"constexpr unsigned WIRE_VERSION = {wire.WIRE_VERSION}, VERDICTS = {len(wire.VERDICTS)},",
+        f"                   WATCHDOG = {wire.VERDICTS.index(Verdict.WATCHDOG)};",
+    ]
+    kinds: list[type[IntEnum]] = [SiteKind, Place, Op, descriptors.Reserved, wire.Type]
+    for kind in kinds:
+        lines += ["", f"enum class {kind.__name__} : u8 {{", *(f"    {one.name} = {one.value}," for one in kind), "};"]
+    flags: list[tuple[str, type[IntEnum]]] = [
+        ("run_flag", wire.RunFlag),
+        ("end_flag", wire.EndFlag),
+        ("capability", wire.Capability),
+        ("select_flag", SelectFlag),
+    ]
+    for name, kind in flags:
+        said = (f"constexpr unsigned {one.name} = {one.value};" for one in kind)
+        lines += ["", f"namespace {name} {{", *said, "}"]
+    # Texts with places for what only the run knows are the host's in Python.
+    notes = (f"constexpr const char *{note.name} = {json.dumps(note.value)};" for note in Note if "{" not in note)
+    lines += ["", "namespace notes {", *notes, "}"]
+    return "\n".join([*lines, "", "}  // namespace score", ""])
+
+
 if __name__ == "__main__":
-    sys.stdout.write(header())
+    root = Path(__file__).resolve().parents[3]
+    (root / "runtime" / "contract.h").write_text(header(), encoding="utf-8")
+    (root / "toolkit" / "engine" / "src" / "contract.hpp").write_text(engine_header(), encoding="utf-8")

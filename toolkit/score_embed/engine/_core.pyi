@@ -11,7 +11,7 @@ are not there) is a ValueError, an input byte that the data does not have an Ind
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, Protocol, Self, final, overload
 
 from score_embed.contract.sites import SiteTable
@@ -244,6 +244,12 @@ def search(
 
 # --- tables of values ------------------------------------------------------------------------------------------
 
+class Found(Enum):
+    TOO_LARGE = 0  # the tables would be
+    GAVE_UP = 1  # it took too many steps
+    UNSAT = 2
+    SAT = 3
+
 class Finite:
     """Decides slices by the values of the few variables that they depend on; remembers what it made of them."""
 
@@ -258,9 +264,9 @@ class Finite:
         """That the last question took."""
     def solve(
         self, target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes
-    ) -> tuple[int, dict[int, int]]:
-        """0: it would be too large; 1: it took too many steps; 2: there are no input bytes so that `target`, `several`
-        and the bytes' `sets` hold; 3: these are some, those of `data` where they are as good as others."""
+    ) -> tuple[Found, dict[int, int]]:
+        """Input bytes so that `target`, `several` and the bytes' `sets` hold: those of `data` where they are as good
+        as others."""
 
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
@@ -327,7 +333,6 @@ def is_nan(pattern: int, width: int, /) -> bool: ...
 # --- the trail -------------------------------------------------------------------------------------------------
 
 MAX_DEPTH: int  # of activations
-CONTRACT: Mapping[str, Any]  # the numbers and words that contract/ has, too, for a test
 
 def damage_is(error: Callable[[str, str], ScoreError], /) -> None:
     """What is raised of a damaged stream: gets what and where."""
@@ -759,6 +764,13 @@ class Route:
     def forget(self) -> None:
         """It has no conditions any more."""
 
+class Bound(Enum):
+    """What keeps a condition from being flipped."""
+
+    NONE = 0
+    DEPTH = 1
+    LOOP = 2
+
 class BoundedPath:
     """The bounds applied to a path: goes along it condition by condition, forth and back."""
 
@@ -767,8 +779,7 @@ class BoundedPath:
         """Go back to before condition `count`."""
     def pass_by(self, condition: Condition, /) -> None:
         """The path goes on in the condition's direction."""
-    def forbids(self, condition: Condition, /) -> int:
-        """What keeps it from being flipped: 0 nothing, 1 the depth, 2 the turns of its loop."""
+    def forbids(self, condition: Condition, /) -> Bound: ...
 
 class _Run(Protocol):
     """A run whose path is followed: what a descent asks, and where it puts what it finds."""
@@ -806,6 +817,13 @@ class _Run(Protocol):
     def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
         """A child for what is left of the run from here on; `later`: behind others."""
 
+class Followed(Enum):
+    """How far a run's path was followed."""
+
+    WHOLE = 0
+    IN_PART = 1  # so far flips are derived; the rest of a long path waits
+    IN_VAIN = 2  # the end of the campaign came first; all of it waits
+
 class Descent:
     """Goes along a trail's path: slices with and without pins, decisions, bounds. Has to be registered with the
     trail."""
@@ -826,11 +844,9 @@ class Descent:
         """The trail went back to its first conditions, and takes over another run."""
     def go_to(self, route: Route, index: int, /) -> None:
         """To condition `index` of this path, for a question."""
-    def follow(self, trail: Trail, pair: Pair, last: int, run: _Run, /) -> int:
+    def follow(self, trail: Trail, pair: Pair, last: int, run: _Run, /) -> Followed:
         """Decode the rest of the run and flip its conditions from the pair's neg_limit on, if it is not pending.
-
-        1: all of it; 2: conditions up to about `last`, a child stands for the others; 3: in vain, the end came first.
-        """
+        Conditions up to about `last`: a child stands for the others."""
     def first(self, trail: Trail, /) -> tuple[bytes, Condition] | None:
         """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it. None if it was
         not followed so far."""
@@ -843,7 +859,6 @@ class Descent:
     def take_counts(self) -> tuple[int, int, float]:
         """Flips that byte sets answered in here since this was last called: sat, unsat, seconds."""
 
-WIRE: tuple[int, int, int]  # version, number of verdicts, number of `watchdog`: for a test
 MAX_FRAME: int  # encoded bytes; more without a 0 between them is not a frame
 MAX_ATTEMPTS: int  # at a test, that bring nothing new
 MAX_REFUSALS: int  # of a frame of the host's that arrives damaged

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from score_embed.engine import _core
 from score_embed.trace.trail import Condition
 
-_OPTIONS = ("", "--max-depth", "--loop-bound")
+_OPTIONS = {_core.Bound.NONE: "", _core.Bound.DEPTH: "--max-depth", _core.Bound.LOOP: "--loop-bound"}
 
 
 @dataclass(frozen=True, slots=True)

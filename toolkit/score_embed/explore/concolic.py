@@ -12,11 +12,10 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from enum import Enum
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
-from score_embed.engine._core import Descent, Origin, reasons_are
+from score_embed.engine._core import Descent, Followed, Origin, reasons_are
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.flips import Flips, Notes, Outcome, Route, Routes, no_notes
 from score_embed.explore.pair import (
@@ -45,14 +44,6 @@ _WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # the
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 reasons_are(Unflipped.CONCRETE, Unflipped.FIXED, Unflipped.UNSAT)
-
-
-class _Followed(Enum):
-    """How far a run's path was followed."""
-
-    WHOLE = 1
-    IN_PART = 2  # so far flips are derived; the rest of a long path waits
-    IN_VAIN = 3  # the end of the campaign came first; all of it waits
 
 
 class Explorer:
@@ -113,12 +104,12 @@ class Explorer:
         if as_predicted and finished.events:
             followed = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
-            if followed is not _Followed.IN_VAIN:
+            if followed is not Followed.IN_VAIN:
                 as_predicted = self._descent.went_as_predicted(self._trail, pair) and self._has_flip(pair)
                 if not as_predicted:
                     self._descent.origin = Origin()
                 # From any other run nothing is derived.
-                if not (as_predicted and self._check(finished, notes, followed is _Followed.WHOLE)):
+                if not (as_predicted and self._check(finished, notes, followed is Followed.WHOLE)):
                     flips = Flips()
                 elif lost:
                     left = self._left(pair, data, flips, followed)
@@ -155,10 +146,10 @@ class Explorer:
                         names.setdefault(item.name)
         return tuple(names)
 
-    def _left(self, pair: Pair, data: bytes, flips: Flips, followed: _Followed) -> Pair | None:
+    def _left(self, pair: Pair, data: bytes, flips: Flips, followed: Followed) -> Pair | None:
         """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""
         trail, known = self._trail, self._trail.length
-        if followed is not _Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
+        if followed is not Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
             return None
         decisions = self._descent.decisions(known)
         return set_aside(pair, data, Known(known, decisions, trail.counted, trail.condition_hash(known)))
@@ -188,7 +179,7 @@ class Explorer:
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, notes)
 
-    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: Flips) -> _Followed:
+    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: Flips) -> Followed:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
         asked_for = data[: finished.input_used] if finished.input_used else data
         descent = self._descent
@@ -196,11 +187,11 @@ class Explorer:
         descent.origin = pair.origin or Origin()
         last = pair.neg_limit if pair.pending else pair.neg_limit + max(_AT_ONCE, pair.neg_limit)
         try:
-            followed = _Followed(descent.follow(self._trail, pair, last, _Run(self, pair, asked_for, flips)))
+            followed = descent.follow(self._trail, pair, last, _Run(self, pair, asked_for, flips))
         finally:
             answered, unsat, seconds = descent.take_counts()
             self._chain.stats.count_byte_sets(answered, unsat, seconds)
-        if followed is _Followed.IN_VAIN:
+        if followed is Followed.IN_VAIN:
             first = descent.first(self._trail)
             if first is None:
                 flips.restart(put_off(pair))

@@ -4,23 +4,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from score_embed.contract.words import Layer
-from score_embed.engine._core import Finite
+from score_embed.engine._core import Finite, Found
 from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 KEPT = 1 << 23  # cells of all rows that are remembered
 STEPS = 1 << 28  # of one question, a nanosecond each: some tenths of a second
-
-
-class _Found(Enum):
-    """As the engine has them."""
-
-    TOO_LARGE = 0
-    GAVE_UP = 1
-    UNSAT = 2
-    SAT = 3
 
 
 class FiniteLayer:
@@ -31,12 +20,11 @@ class FiniteLayer:
         self.finite = Finite(kept, steps, self._limit.look)
 
     def solve(self, query: Query) -> Answer:
-        number, values = self.finite.solve(query.target, query.several, list(query.sets.items()), query.data)
-        found = _Found(number)
-        if found is _Found.SAT:
+        found, values = self.finite.solve(query.target, query.several, list(query.sets.items()), query.data)
+        if found is Found.SAT:
             return Answer(Result.SAT, Layer.FINITE, values)
-        if found is _Found.UNSAT:
+        if found is Found.UNSAT:
             return Answer(Result.UNSAT, Layer.FINITE)
-        if found is _Found.GAVE_UP:
+        if found is Found.GAVE_UP:
             self._limit.gave_up[Layer.FINITE] += 1
         return self._inner.solve(query)
