@@ -15,9 +15,10 @@ from score_embed.campaign.criteria import VectorReports, VectorRuns
 from score_embed.contract.coverage import Condition, decision
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.contract.program import Source
-from score_embed.contract.sites import Site, SiteKind, SiteTable, SiteTableError, parse_site_table
+from score_embed.contract.sites import Site, SiteKind, SiteTable
 from score_embed.frontend.program import instrument_program
 from score_embed.frontend.types.data_model import DataModel
+from score_embed.image.site_reader import SiteTableError, parse_site_table
 from score_embed.results import mcdc
 from score_embed.results.vectors import Brought, Taken, VectorBook, VectorState, fewest_tests, require
 from score_embed.trace.trail import TraceError

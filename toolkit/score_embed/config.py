@@ -279,20 +279,10 @@ _LISTS = (
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
 _NOT_IN_PROJECT = ("resume", "retry-lost", "unconfined")  # a folder may be a stranger's: it does not say what he may do
-RESUMABLE = (
-    "resume",
-    "trust",
-    "port",
-    "time",
-    "max-tests",
-    "until-bug",
-    "baseline",
-    "retry-lost",
-    "clients",
-    "cluster",
-    "unconfined",
-    "json",
-)  # what may be said again when a campaign goes on
+RESUMABLE = (  # what may be said again when a campaign goes on
+    "resume", "trust", "port", "time", "max-tests", "until-bug", "baseline", "retry-lost", "clients", "cluster",
+    "unconfined", "json",
+)  # fmt: skip
 
 
 def add_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:

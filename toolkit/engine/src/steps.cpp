@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "build.hpp"
-#include "notes.hpp"
+#include "contract.hpp"
 
 namespace score {
 
@@ -13,8 +13,6 @@ constexpr const char *ARGUMENT = "argument";  // the reason of a pin: opaque cod
 constexpr const char *ORIGIN = "origin";  // the name of an assignment: what a pointer was made from
 
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
-
-enum Taint : unsigned { UNTAINTED, TAINTED, PARTLY };
 
 }  // namespace
 
@@ -118,56 +116,11 @@ Steps::Step Steps::compiled(const Site &site, unsigned direction) {
 }
 
 void Steps::compile_leaves(Step &step) const {
-    const Site &site = *step.site;
-    if (!site.formula) throw cursor_.fail(name_of(site) + " has no template");
-    const std::vector<Leaf> &leaves = site.formula->leaves;
-    if (leaves.empty()) {
-        step.mask = Mask::NONE;
-    } else if (leaves.size() == 1) {
-        // One leaf that can only be tainted as a whole needs no mask: nothing untainted is sent.
-        const Leaf &leaf = leaves[0];
-        bool is_whole = leaf.place == Place::SLOT || leaf.place == Place::NONE || leaf.bits <= 8;
-        step.mask = is_whole ? Mask::TAINTED : Mask::ONE;
-    } else {
-        step.mask = leaves.size() == 2 ? Mask::TWO : Mask::MANY;
-    }
+    if (!step.site->formula) throw cursor_.fail(name_of(*step.site) + " has no template");
+    step.mask = mask_of(step.site->formula->leaves);
 }
 
-// --- leaves ----------------------------------------------------------------------------------------------------
-
-Leaves Steps::leaves(const Step &step) {
-    Leaves found;
-    if (step.mask == Mask::NONE) return found;
-    const std::vector<Leaf> &leaves = step.site->formula->leaves;
-    found.reserve(leaves.size());
-    if (step.mask == Mask::TAINTED || step.mask == Mask::ONE) {
-        found.push_back(leaf(leaves[0], step.mask == Mask::ONE ? cursor_.varint() : u128(TAINTED)));
-        return found;
-    }
-    u128 mask = cursor_.varint();
-    bool is_more = step.mask == Mask::TWO && mask > 15;
-    for (std::size_t i = 0; i < leaves.size() && !is_more; ++i, mask >>= 2) found.push_back(leaf(leaves[i], mask & 3));
-    if (is_more || mask) throw cursor_.fail(name_of(*step.site) + " has fewer leaves");
-    return found;
-}
-
-Ref Steps::leaf(const Leaf &leaf, u128 taint) {
-    auto impossible = [&] { return cursor_.fail("a leaf with an impossible taint"); };
-    unsigned bits = unsigned(leaf.bits);
-    if (leaf.place == Place::SLOT && taint == TAINTED) {
-        Ref found = mirror_.slot(cursor_.depth, leaf.where);
-        return node(found).width == bits ? found : fit(found, bits);
-    }
-    if (taint == UNTAINTED) return constant(u128(cursor_.signed_number()), bits);
-    if (leaf.place == Place::SLOT || leaf.place == Place::NONE || taint > PARTLY) throw impossible();
-    u64 address = leaf.place == Place::MEMORY ? cursor_.next_address() : leaf.where;
-    unsigned size = bits / 8;
-    if (taint == TAINTED) return mirror_.read(address, size);
-    u128 mask = cursor_.varint();
-    if (!mask || mask >= (u128(1) << size) - 1) throw cursor_.fail("a partly tainted leaf with an impossible mask");
-    i128 value = cursor_.signed_number();
-    return mirror_.read_partly(address, size, u64(mask), value);
-}
+Leaves Steps::leaves(const Step &step) { return leaves_.read(*step.site, step.mask); }
 
 // --- values ----------------------------------------------------------------------------------------------------
 

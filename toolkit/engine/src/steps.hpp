@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "leaves.hpp"
 
 namespace score {
 
@@ -23,7 +24,6 @@ class Steps {
     std::size_t remembered() const { return std::max(conditions_.size(), links_.size()); }
 
   private:
-    enum class Mask : u8 { NONE, TAINTED, ONE, TWO, MANY };  // what is sent of the leaves' taint
     struct Step {
         void (Steps::*run)(const Step &);
         const Site *site;
@@ -39,7 +39,6 @@ class Steps {
     void compile_leaves(Step &step) const;
 
     Leaves leaves(const Step &step);
-    Ref leaf(const Leaf &leaf, u128 taint);
     void put(const Site &site, Ref value);
 
     void frame(const Step &);
@@ -81,6 +80,7 @@ class Steps {
     Access &access_;
     Programs &programs_;
     std::size_t kept_;
+    LeafReader leaves_{cursor_, mirror_};
     std::unordered_map<u64, Step> compiled_;  // by the head of the event
     // Runs meet the same conditions again and again: by the event's head and the leaves it read.
     Remembered<Ref> conditions_;

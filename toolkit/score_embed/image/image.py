@@ -23,7 +23,7 @@ from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import NOTHING_TOLD, Entry, Told
 from score_embed.contract.program import NO_STUBS, NOTHING, Program, Source, StubsWanted, Whole
-from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
+from score_embed.contract.sites import SiteTable
 from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.image import identity
@@ -31,6 +31,7 @@ from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.image.constants import Constants
 from score_embed.image.elf import AVR, Elf, NotElf
 from score_embed.image.instrumenting import FrontEnd, Request
+from score_embed.image.site_reader import SiteTableError, parse_site_table
 from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
 
 

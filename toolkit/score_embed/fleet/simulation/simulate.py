@@ -17,25 +17,11 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any
 
+from score_embed.fleet import messages
 from score_embed.fleet.client import conversation
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.queue import Stack
-from score_embed.fleet.messages import (
-    SERVER as SERVER_PEER,
-)
-from score_embed.fleet.messages import (
-    DecodeError,
-    Message,
-    Pair,
-    Pairs,
-    Peer,
-    Result,
-    Results,
-    Stop,
-    Stored,
-    decode,
-    encode,
-)
+from score_embed.fleet.messages import Message, Pair, Pairs, Peer, Result, Results, Stop, Stored
 from score_embed.fleet.origin import Origin, Standing
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server import table as server_table
@@ -256,16 +242,16 @@ class World:
 
     def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
         kind = type(message).__name__
-        relayed = node is None and isinstance(message, Pairs) and message.giver != SERVER_PEER
+        relayed = node is None and isinstance(message, Pairs) and message.giver != messages.SERVER
         self.messages["Relayed" if relayed else kind] += 1
         if self.checked:
             if node is None or node.number not in self.liars:
                 self._watch(message)
-            frame = encode(message)
+            frame = messages.encode(message)
             self.digest.update(f"{self.now} ".encode() + frame)
             try:
-                message = decode(frame)
-            except DecodeError:
+                message = messages.decode(frame)
+            except messages.DecodeError:
                 return  # somebody lies
         source, target = SERVER if node is None else node.number, SERVER if to is None else int(to.client[1:])
         if isinstance(message, Pairs):
