@@ -1,17 +1,15 @@
-"""The figures of docs/performance.md: paths a second, bytes on the line, work saved by the trail, where time goes.
+"""The figures of docs/performance.md: paths a second, bytes on the line, work saved by the trail.
 
     .venv/bin/python bench/performance.py [seconds]
 
 Through the command line with default outputs. CPU seconds are those of the host process and, where the target is its
-child (natively, QEMU), of the target too, less those of a campaign of one test. The profile needs py-spy.
+child (natively, QEMU), of the target too, less those of a campaign of one test.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +31,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BOARDS = ("native", "mps2-an385-uart", "mps2-an385")
 TOO_SHORT = 0.3  # seconds: less than two builds of one image differ by
-PARTS = ("trace", "explore", "solve", "link", "target", "results", "ledger", "campaign", "frontend", "build")
 
 
 @dataclass(frozen=True)
@@ -74,17 +71,16 @@ def processor_time() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def timed(subject: Subject, board: str, limit: str, prefix: tuple[str, ...] = ()) -> tuple[dict[str, Any], float]:
+def timed(subject: Subject, board: str, limit: str) -> tuple[dict[str, Any], float]:
     """summary.json of one campaign, and its CPU seconds."""
     before = processor_time()
     with tempfile.TemporaryDirectory() as work:
-        start = [*prefix, *command(subject, board, limit, f"{work}/out")]
+        start = command(subject, board, limit, f"{work}/out")
         done = subprocess.run(start, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{subject.name} on {board}: exit code {done.returncode}\n{done.stderr}")
     used = processor_time() - before
-    found, _ = json.JSONDecoder().raw_decode(done.stdout[done.stdout.index("{") :])  # py-spy speaks there too
-    return dict(found), used
+    return dict(json.loads(done.stdout)), used
 
 
 def speed(seconds: int) -> None:
@@ -145,40 +141,11 @@ def trail(tests: int) -> None:
         print(f"| {strategy} | {mean:.0f} | {mean - counts['kept'] / counts['runs']:.1f} |", flush=True)
 
 
-def profile(seconds: int) -> None:
-    """Where the host's time goes, by py-spy: own time of the functions, waiting for the target included."""
-    if shutil.which("py-spy") is None:
-        print("\npy-spy is not installed: no profile")
-        return
-    print("\n| board | " + " | ".join([*PARTS, "waiting", "rest"]) + " |")
-    print("|---" * (len(PARTS) + 3) + "|")
-    for board in BOARDS:
-        with tempfile.NamedTemporaryFile(suffix=".raw") as raw:
-            spy = ("py-spy", "record", "--rate", "200", "--idle", "--format", "raw", "-o", raw.name, "--")
-            timed(SUBJECTS[0], board, f"--time={seconds}s", spy)
-            stacks = Path(raw.name).read_text(encoding="utf-8").splitlines()
-        own: Counter[str] = Counter()
-        for stack in stacks:
-            frames, count = stack.rsplit(" ", 1)
-            if "_loop" in frames:  # without the build
-                own[part(frames.split(";")[-1])] += int(count)
-        total = sum(own.values())
-        shares = (f"{100 * own[name] / total:.0f} %" for name in [*PARTS, "waiting", "rest"])
-        print(f"| {board} | " + " | ".join(shares) + " |", flush=True)
-
-
-def part(frame: str) -> str:
-    if "link/transport.py" in frame:  # the system's calls to write, poll and read
-        return "waiting"
-    return next((name for name in PARTS if re.search(rf"score_embed/{name}[/.]", frame)), "rest")
-
-
 def main() -> None:
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     speed(seconds)
     line(300)
     trail(2000)
-    profile(seconds)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from exploring import record
 from runner import BOARDS, explore
 
 from score_embed.board.profile import find_board
@@ -338,7 +339,7 @@ def test_no_formula_is_wrong_where_an_opaque_result_flows_into_it(tmp_path: Path
                 whole = target.run(plain)
                 found = target.run(plain._replace(prefix=explorer.expected(pair)))
                 assert found._replace(coverage=()) == whole._replace(coverage=())
-                outcome = search.record(pair, found, pair.input).outcome
+                outcome = record(search, pair, found, pair.input).outcome
                 tried["tests"] += 1
                 tried["mispredicted"] += outcome.mispredicted
                 tried["elided"] += bool(explorer.expected(pair))

@@ -10,7 +10,7 @@ from itertools import accumulate
 import pytest
 from decision_tree import Branch, End, Program, Switch, Tree, Use
 from events import replay
-from exploring import search
+from exploring import record, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,7 +192,7 @@ class Exploration:
         assert pair.id not in self.ids, "run twice"
         finished = self._program.run(pair)
         assert finished.events.startswith(self.search.explorer.expected(pair))
-        brought = self.search.record(pair, finished, pair.input)
+        brought = record(self.search, pair, finished, pair.input)
         assert not brought.outcome.mispredicted
         self._done(pair, brought)
         assert self.search.waiting == self.record.waiting()
@@ -263,7 +263,7 @@ def test_every_layer_tells_the_truth_on_trees(tree: Tree, first: bytes) -> None:
     paths: list[int] = []
     while (pair := made.next()) is not None:
         finished = program.run(pair)
-        made.record(pair, finished, pair.input)
+        record(made, pair, finished, pair.input)
         if finished.verdict is not Verdict.ASSUMPTION:
             paths.append(finished.path_hash)
     assert len(paths) == len(set(paths))
@@ -356,7 +356,7 @@ def test_every_layer_tells_the_truth_where_paths_fork(tree: Tree, first: bytes) 
     made = search(program.table, first)
     taken: list[Taken] = []
     while (pair := made.next()) is not None:
-        assert not made.record(pair, program.run(pair), pair.input).outcome.mispredicted
+        assert not record(made, pair, program.run(pair), pair.input).outcome.mispredicted
         taken.append((program.run(pair).path_hash, program.values))
     assert len(taken) == len(set(taken))
     assert set(taken) >= all_taken(program)

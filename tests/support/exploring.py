@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from score_embed.contract.outcome import Finished
 from score_embed.contract.sites import SiteTable
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
-from score_embed.explore.search import Search
+from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import DepthFirst
 from score_embed.solve.chain import Chain, default_chain
 from score_embed.trace.trail import Trail
@@ -32,6 +33,11 @@ def next_pair(made: Search) -> Pair:
     pair = made.next()
     assert pair is not None
     return pair
+
+
+def record(made: Search, pair: Pair, finished: Finished, data: bytes) -> Ranked:
+    """What a finished run of `pair` with input `data` brings; it waits."""
+    return made.add(made.explorer.derive(pair, finished, data))
 
 
 def answered(made: Search, children: Sequence[Pair]) -> tuple[Pair, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, symbolic, table
-from exploring import answered, next_pair, search
+from exploring import answered, next_pair, record, search
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
@@ -64,7 +64,7 @@ def exploration(first: bytes, sites: SiteTable = TABLE) -> tuple[Search, Pair]:
 def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     (child,) = outcome.children
     assert child.input == ints(14, 8)  # y is pinned, so foo(y) stays 14
     follow = run_foo(child.input)
@@ -75,7 +75,7 @@ def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
 def test_without_a_model_under_the_pins_they_are_dropped() -> None:
     made, pair = exploration(ints(14, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     flipped = {child.neg_limit: child.input for child in answered(made, outcome.children)}
     # x == 14 and y >= x needs another y than the pinned one.
     assert int.from_bytes(flipped[2][:4], "little") == 14
@@ -85,7 +85,7 @@ def test_without_a_model_under_the_pins_they_are_dropped() -> None:
 def test_nothing_is_derived_from_a_mispredicted_run() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, condition_match=False, events=b""), path.data).outcome
+    outcome = record(made, pair, finish(path, condition_match=False, events=b""), path.data).outcome
     assert outcome.mispredicted
     assert outcome.is_path  # it counts all the same
     assert not outcome.children
@@ -97,7 +97,7 @@ def test_the_host_checks_the_prediction_itself() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     wrong = pair.but(place=1, predicted=1, condition_hash=1)
-    assert made.record(wrong, finish(path), path.data).outcome.mispredicted
+    assert record(made, wrong, finish(path), path.data).outcome.mispredicted
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int,
     sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)))
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0)), pair.input)
-    outcome = made.record(pair, finish(path, verdict=verdict), path.data).outcome
+    outcome = record(made, pair, finish(path, verdict=verdict), path.data).outcome
     assert (outcome.is_path, len(outcome.children)) == (is_path, children)
     assert bool(made.explorer.notes or outcome.set_aside) == (stopped == "drained")
 
@@ -124,7 +124,8 @@ def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int,
 def test_a_lost_run_is_not_called_mispredicted() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(
+    outcome = record(
+        made,
         pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data
     ).outcome
     assert not outcome.mispredicted
@@ -135,13 +136,13 @@ def test_a_lost_run_is_not_called_mispredicted() -> None:
 def test_a_missing_trace_is_noted() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    assert made.record(pair, finish(path, events=b""), path.data).outcome.notes == {("trace lost", 0): 1}
+    assert record(made, pair, finish(path, events=b""), path.data).outcome.notes == {("trace lost", 0): 1}
 
 
 def test_operands_that_differ_make_the_result_incomplete() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    made.record(pair, finish(path, operand_hash=1), path.data)
+    record(made, pair, finish(path, operand_hash=1), path.data)
     assert made.explorer.divergences == 1
 
 
@@ -149,7 +150,7 @@ def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:
     made, pair = exploration(ints(0, 8))
     stream = Stream().head(16).head(17).head(18).signed(14).head(22, 0).head(20, 0).varint(0b0101)
     path = replay(TABLE, bytes(stream), pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     (child,) = outcome.children
     assert (child.neg_limit, child.predicted) == (2, 2)
     assert made.explorer.unflipped == {(TABLE[22].coverage + 1, "concrete"): 1}
@@ -159,7 +160,7 @@ def test_unsat_flips_are_booked_under_what_they_did_not_reach() -> None:
     sites = table(X, condition(23, compare(Op.ULT, slot(1), 5)), condition(24, compare(Op.ULT, slot(1), 9)))
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 1).head(24, 1)), pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert [child.neg_limit for child in answered(made, outcome.children)] == [1]
     assert made.explorer.unflipped == {(sites[24].coverage, "unsat"): 1}
 
@@ -178,7 +179,7 @@ def test_unknown_is_never_unsat() -> None:
     made = search(TABLE, ints(0, 8), Chain(_GivesUp()))
     pair = next_pair(made)
     path = run_foo(pair.input)
-    made.record(pair, finish(path), path.data)
+    record(made, pair, finish(path), path.data)
     assert made.explorer.notes["solver gave up", 20] == 1
     assert made.explorer.take_tally().solver.unknown == 1
 
@@ -195,12 +196,12 @@ def _three_flips(chain: Chain | None = None) -> tuple[Search, Pair, Trail]:
 @pytest.mark.parametrize("questions", [0, 1, 2])
 def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
     made, pair, path = _three_flips(Chain(SmtLayer()))
-    whole = made.record(pair, finish(path), path.data).outcome.children
+    whole = record(made, pair, finish(path), path.data).outcome.children
     assert len(whole) == 3
     made, pair, path = _three_flips(Chain(SmtLayer()))
     stops = iter([False] * questions)
     made.explorer.stop_if(lambda: next(stops, True))
-    first = made.record(pair, finish(path), path.data).outcome
+    first = record(made, pair, finish(path), path.data).outcome
     assert not first.notes
     assert [child.id for child in first.children[:-1]] == [child.id for child in whole[:questions]]
     made.explorer.stop_if(lambda: False)
@@ -208,7 +209,7 @@ def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
     assert left == first.children[-1]
     assert left.id not in {pair.id, *(child.id for child in whole)}
     assert path.condition_hash(left.predicted) == left.condition_hash
-    again = made.record(left, finish(path), path.data).outcome
+    again = record(made, left, finish(path), path.data).outcome
     assert [child.id for child in again.children] == [child.id for child in whole[questions:]]
     assert sum(made.explorer.take_tally().solver.by.values()) == 3
 
@@ -238,7 +239,7 @@ def _waiting() -> tuple[Search, Pair, Trail, _Hard]:
 
 def test_what_is_hard_comes_back_behind_all_others_with_more() -> None:
     made, pair, path, hard = _waiting()
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert [(child.pending, child.depth) for child in outcome.children] == [(1, 1), (1, 2), (1, 3)]
     assert not hard.asked
     run = [made.next() for _ in range(3)]
@@ -260,7 +261,7 @@ def test_what_stays_too_hard_is_given_up_at_the_end() -> None:
     limit = Limit(1000)
     gate = Gate(_GivesUp())
     made, pair, path = _three_flips(Chain(gate, gate=gate, limit=limit))
-    made.record(pair, finish(path), path.data)
+    record(made, pair, finish(path), path.data)
     assert made.next() is None
     assert sum(count for (what, _), count in made.explorer.notes.items() if what == "solver gave up") == 3
     assert made.explorer.take_tally().solver.unknown == 3
@@ -268,7 +269,7 @@ def test_what_stays_too_hard_is_given_up_at_the_end() -> None:
 
 def test_a_question_that_is_not_waited_for_stays_in_the_work_list() -> None:
     made, pair, path, _ = _waiting()
-    made.record(pair, finish(path), path.data)
+    record(made, pair, finish(path), path.data)
     assert made.next(lambda: True) is None
     assert (made.waiting, made.answered) == (3, [])
     made.explorer.stop_if(lambda: True)
@@ -280,22 +281,22 @@ def test_a_question_that_is_not_waited_for_stays_in_the_work_list() -> None:
 
 def test_a_flip_whose_path_nobody_remembers_is_run_for() -> None:
     made, pair, path, _ = _waiting()
-    flips = made.record(pair, finish(path), path.data).outcome.children
+    flips = record(made, pair, finish(path), path.data).outcome.children
     elsewhere, _, _, _ = _waiting()
     stranger = Pair.from_bytes(flips[0].to_bytes())
     assert stranger == flips[0]
     assert elsewhere.explorer.ask(stranger) is None
-    (child,) = elsewhere.record(stranger, finish(path), path.data).outcome.children
+    (child,) = record(elsewhere, stranger, finish(path), path.data).outcome.children
     (mine,) = answered(made, flips[:1])
     assert (child.id, child.input) == (mine.id, mine.input)
 
 
 def test_a_run_that_does_not_reach_its_flip_again_is_mispredicted() -> None:
     made, pair, path, _ = _waiting()
-    (*_, deepest) = made.record(pair, finish(path), path.data).outcome.children
+    (*_, deepest) = record(made, pair, finish(path), path.data).outcome.children
     elsewhere, _, _, _ = _waiting()
     short = replay(path.table, bytes(Stream().head(16).head(23, 0).head(24, 1)), pair.input)
-    assert elsewhere.record(Pair.from_bytes(deepest.to_bytes()), finish(short), short.data).outcome.mispredicted
+    assert record(elsewhere, Pair.from_bytes(deepest.to_bytes()), finish(short), short.data).outcome.mispredicted
     assert elsewhere.explorer.notes["mispredicted", 25] == 1
 
 
@@ -305,7 +306,7 @@ def test_a_question_broken_off_is_not_given_up() -> None:
     made.explorer.stop_if(lambda: next(stopping))
     pair = next_pair(made)
     path = run_foo(pair.input)
-    (left,) = made.record(pair, finish(path), path.data).outcome.children
+    (left,) = record(made, pair, finish(path), path.data).outcome.children
     assert left.neg_limit == 0
     assert "solver gave up" not in {what for what, _ in made.explorer.notes}
     assert made.explorer.take_tally().solver.unknown == 0
@@ -317,7 +318,7 @@ def test_a_wrong_model_is_caught_before_use() -> None:
     pair = next_pair(made)
     path = run_foo(pair.input)
     with pytest.raises(UnsoundAnswer):
-        made.record(pair, finish(path), path.data)
+        record(made, pair, finish(path), path.data)
 
 
 def test_z3_gives_up_at_its_resource_limit() -> None:
@@ -362,7 +363,7 @@ def test_one_object_after_the_other_is_tried() -> None:
     waiting: Pair | None = pair
     while waiting is not None:
         path = run_objects(waiting.input)
-        assert not made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
+        assert not record(made, Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
         seen.append(waiting.input[0] & 3)
         waiting = made.next()
     assert sorted(seen) == [0, 1, 2, 3]
@@ -384,7 +385,7 @@ def test_objects_that_belong_together_are_one_test() -> None:
     waiting: Pair | None = pair
     while waiting is not None:
         path = run_pairs_of_objects(waiting.input)
-        assert not made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
+        assert not record(made, Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
         seen.append(waiting.input[0] & 2)
         waiting = made.next()
     assert sorted(seen) == [0, 2]
@@ -403,10 +404,10 @@ def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
     for size, is_the_same in ((8, True), (16, False)):
         made, pair = exploration(bytes([1, 0, 0, 0]), table_)
         path = run(pair.input, 8)
-        children = made.record(pair, finish(path), path.data).outcome.children
+        children = record(made, pair, finish(path), path.data).outcome.children
         (to_nine,) = (child for child in children if child.input == bytes([9, 0, 0, 0]))
         path = run(to_nine.input, size)
-        assert made.record(to_nine, finish(path), path.data).outcome.mispredicted is not is_the_same
+        assert record(made, to_nine, finish(path), path.data).outcome.mispredicted is not is_the_same
 
 
 def test_pairs_survive_the_store() -> None:
@@ -470,7 +471,7 @@ def test_what_a_fork_decided_is_fixed_by_value(events: Stream, site: int, why: s
     data = bytes([3, 1])
     made, pair = exploration(data, FORKING)
     path = replay(FORKING, bytes(Stream().head(16).head(17)) + bytes(events), data)
-    answered(made, made.record(pair, finish(path, conditions=path.counted), data).outcome.children)
+    answered(made, record(made, pair, finish(path, conditions=path.counted), data).outcome.children)
     reasons = {reason for (index, reason) in made.explorer.unflipped if index // 2 == site}
     assert reasons == {why}
     assert not made.explorer.divergences
@@ -481,7 +482,7 @@ def test_forks_are_counted_where_they_are() -> None:
     seen: list[int] = []
     for _ in range(300):
         path = replay(FORKING, bytes(Stream().head(16).head(17).head(19)), pair.input)
-        assert not made.record(pair, finish(path, conditions=0), path.data).outcome.mispredicted
+        assert not record(made, pair, finish(path, conditions=0), path.data).outcome.mispredicted
         seen.append(pair.input[0])
         following = made.next()
         if following is None:
@@ -498,7 +499,7 @@ def test_forks_are_counted_where_they_are() -> None:
 
 def test_a_pair_that_is_done_again_has_a_name_of_its_own() -> None:
     made, pair = exploration(ints(0, 8))
-    outcome = made.record(pair, finish(run_foo(pair.input)), pair.input).outcome
+    outcome = record(made, pair, finish(run_foo(pair.input)), pair.input).outcome
     pairs = [pair, *answered(made, outcome.children)]
     again = [once_more(each) for each in pairs]
     assert len({each.id for each in (*pairs, *again, *map(once_more, again))}) == 3 * len(pairs)

@@ -250,3 +250,15 @@ def test_the_page_of_probes_has_the_numbers_of_the_contract() -> None:
     listed = page.partition(" ops: ")[2].partition("A shift's count")[0]
     ops = dict(re.findall(r"\b(\d+)\s+(\w+)", re.sub(r"\([^)]*\)", "", listed)))
     assert ops == {str(op.value): "a" if op is Op.ADDRESS else op.name.lower() for op in Op}
+
+
+def test_the_page_of_the_fleet_names_each_of_its_modules() -> None:
+    table = read(ROOT / "docs" / "design" / "fleet.md").partition("| module of `fleet/` |")[2].partition("\n\n")[0]
+    named, folder = [], ""
+    for line in table.splitlines()[2:]:
+        for place, name in re.findall(r"`((?:\w+/)?)(\w+)`", line.split("|")[1]):
+            folder = place if place or name == CODE.findall(line)[0][1] else folder
+            named.append(folder + name)
+    fleet = ROOT / "toolkit" / "score_embed" / "fleet"
+    modules = (path.relative_to(fleet).with_suffix("").as_posix() for path in fleet.rglob("*.py"))
+    assert sorted(named) == sorted(name for name in modules if not name.endswith("__init__"))

@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, table
-from exploring import answered, next_pair, search
+from exploring import answered, next_pair, record, search
 from test_concolic import OBJECTS, TABLE, X, exploration, finish, ints, run_foo, run_objects
 
 from score_embed.contract.outcome import Verdict
@@ -24,7 +24,7 @@ def test_a_value_that_differs_from_its_formula_is_noted_and_nothing_is_derived()
     pair = next_pair(made)
     stream = Stream().head(16).head(30).signed(7).head(23, 0).signed(0)  # it stored 7 where 0 is right
     path = replay(sites, bytes(stream), pair.input, verify=True)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert outcome.notes == {("value differs from its formula", 30): 1}
     assert outcome.children == ()
     assert made.explorer.divergences == 1
@@ -35,7 +35,7 @@ def test_what_a_path_was_cut_at_is_not_flipped() -> None:
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0).head(24, 1)), pair.input)
     assert path.diverged == 24
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert [child.neg_limit for child in outcome.children] == [1]
     assert outcome.notes == {("divergence", 24): 1}
     assert made.explorer.unflipped == {(sites[24].coverage, "diverged"): 1}
@@ -46,7 +46,7 @@ def test_what_was_used_concretely_is_counted() -> None:
     sites = table(X, pin(30, slot(1)), condition(23, compare(Op.EQ, slot(1), 5)))
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(30).head(30).head(23, 0)), pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert outcome.notes == {("symbolic address", 30): 2}
     assert made.explorer.concretized == 2
 
@@ -54,7 +54,7 @@ def test_what_was_used_concretely_is_counted() -> None:
 def test_a_path_of_other_length_than_the_target_counted_is_not_believed() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, conditions=2), path.data).outcome
+    outcome = record(made, pair, finish(path, conditions=2), path.data).outcome
     assert outcome.children == ()
     assert ("operands differ from their formulas", 20) in outcome.notes
 
@@ -70,7 +70,7 @@ def test_a_path_of_other_length_than_the_target_counted_is_not_believed() -> Non
 def test_what_a_run_waited_for_is_said(verdict: Verdict, code: int, what: str) -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, verdict=verdict, code=code, address=42, site=20), path.data).outcome
+    outcome = record(made, pair, finish(path, verdict=verdict, code=code, address=42, site=20), path.data).outcome
     assert outcome.notes[what, 20] == 1
 
 
@@ -78,7 +78,7 @@ def test_why_a_test_says_no_more_is_said() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     lost = finish(path, verdict=Verdict.ABORT, why_lost="the line was cut", site=20)
-    assert made.record(pair, lost, path.data).outcome.notes["abort: the line was cut", 20] == 1
+    assert record(made, pair, lost, path.data).outcome.notes["abort: the line was cut", 20] == 1
 
 
 # Objects that nobody knows ------------------------------------------------------------------------------------------
@@ -113,14 +113,14 @@ def test_the_other_side_of_what_the_target_cannot_tell_is_run_for_its_end() -> N
         return trail
 
     path = run(pair.input)
-    children = answered(made, made.record(pair, finish(path), path.data).outcome.children)
+    children = answered(made, record(made, pair, finish(path), path.data).outcome.children)
     (elsewhere,) = (child for child in children if child.predicted == 0)
     assert elsewhere.input != pair.input
     assert made.explorer.notes["symbolic address outside of its object", 23] == 1
     assert len(elsewhere.targets) == 0
     assert Pair.from_bytes(elsewhere.to_bytes()) == elsewhere
     path = run(elsewhere.input)
-    outcome = made.record(elsewhere, finish(path), path.data).outcome
+    outcome = record(made, elsewhere, finish(path), path.data).outcome
     assert outcome.children == ()  # nothing is derived from it
     assert not outcome.mispredicted
 
@@ -128,7 +128,7 @@ def test_the_other_side_of_what_the_target_cannot_tell_is_run_for_its_end() -> N
 def test_so_many_objects_are_looked_for_and_no_more() -> None:
     made, pair = exploration(bytes(4), OBJECTS)
     path = run_objects(pair.input)
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     (elsewhere,) = (child for child in outcome.children if child.left_out)
     assert elsewhere.left_out is not None
     assert elsewhere.left_out.objects == ((0, 8),)
@@ -137,7 +137,7 @@ def test_so_many_objects_are_looked_for_and_no_more() -> None:
         made, _ = exploration(bytes(4), OBJECTS)
         many = elsewhere.but(left_out=dataclasses.replace(elsewhere.left_out, objects=others))
         path = run_objects(elsewhere.input)
-        outcome = made.record(many, finish(path), path.data).outcome
+        outcome = record(made, many, finish(path), path.data).outcome
         assert not outcome.mispredicted
         assert any(child.left_out for child in outcome.children) is is_flipped
         assert (("symbolic address outside of its object", 23) in outcome.notes) is not is_flipped
@@ -153,13 +153,13 @@ def test_a_campaign_may_begin_with_several_inputs() -> None:
     children: set[bytes] = set()
     for pair in (next_pair(made), first_pairs([b"", ints(0, 8)])[1]):
         path = run_foo(pair.input)
-        outcome = made.record(pair, finish(path), path.data).outcome
+        outcome = record(made, pair, finish(path), path.data).outcome
         assert not outcome.mispredicted
         children |= {child.id for child in outcome.children}
     assert len(children) == 1  # the same flip of the same path is one pair
     *_, seed = first_pairs([b"one"], [ints(0, 8)])
     path = run_foo(seed.input)
-    assert not made.record(seed, finish(path), path.data).outcome.children  # of a seed nothing is flipped
+    assert not record(made, seed, finish(path), path.data).outcome.children  # of a seed nothing is flipped
 
 
 def test_a_run_that_ends_before_its_prediction_is_mispredicted() -> None:
@@ -167,9 +167,9 @@ def test_a_run_that_ends_before_its_prediction_is_mispredicted() -> None:
     sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)), condition(24, compare(Op.EQ, slot(1), 6)))
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0).head(24, 0)), pair.input)
-    deep = made.record(pair, finish(path), path.data).outcome.children[-1]
+    deep = record(made, pair, finish(path), path.data).outcome.children[-1]
     assert deep.predicted == 2
     short = replay(sites, bytes(Stream().head(16).head(23, 0)), deep.input)
-    outcome = made.record(deep, finish(short), short.data).outcome
+    outcome = record(made, deep, finish(short), short.data).outcome
     assert (outcome.mispredicted, outcome.children) == (True, ())
     assert made.explorer.unflipped == {(sites[24].coverage + 1, "mispredicted"): 1}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from events import Stream, compare, condition, slot, symbolic, table
-from exploring import next_pair, search
+from exploring import next_pair, record, search
 
 from score_embed import config
 from score_embed.campaign.judging import NOT_AGAIN, Judge
@@ -149,7 +150,7 @@ def test_a_trace_that_cannot_be_read_twice_is_the_program_s_doing() -> None:
     target = Scripted(damaged, again, again)
     made, searched = runner(target)
     pair = next_pair(searched)
-    done = made.finish(searched.record, pair, made.begin(pair, 1, b""))
+    done = made.finish(partial(record, searched), pair, made.begin(pair, 1, b""))
     assert (done.finished.verdict, done.finished.site) == (Verdict.CORRUPTED, 17)  # what came later is not believed
     assert (done.brought.outcome.is_path, len(done.brought.outcome.children), not searched.explorer.notes) == (
         True,
@@ -164,9 +165,9 @@ def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
     made, searched = runner(Scripted(*ends * 20))
     pair = next_pair(searched)
     for _ in range(19):
-        assert made.finish(searched.record, pair, made.begin(pair, 1, b"")).finished.verdict is Verdict.LOST
+        assert made.finish(partial(record, searched), pair, made.begin(pair, 1, b"")).finished.verdict is Verdict.LOST
     with pytest.raises(TargetError, match="lost in each of the last 20 tests"):
-        made.finish(searched.record, pair, made.begin(pair, 1, b""))
+        made.finish(partial(record, searched), pair, made.begin(pair, 1, b""))
 
 
 def test_more_input_than_fits_loses_one_test_only() -> None:
@@ -174,7 +175,7 @@ def test_more_input_than_fits_loses_one_test_only() -> None:
     bounded = lives(input_used=100)._replace(verdict=Verdict.HANG)
     made, searched = runner(Scripted(asks, bounded))
     pair = next_pair(searched)
-    done = made.finish(searched.record, pair, made.begin(pair, 1, b""))
+    done = made.finish(partial(record, searched), pair, made.begin(pair, 1, b""))
     assert (done.finished.verdict, len(done.test.input), done.test.bounded) == (Verdict.LOST, 64, True)
     assert done.brought.outcome.set_aside is not None
     with pytest.raises(TargetError, match="needs 100 bytes of input, the target's buffer has 64"):

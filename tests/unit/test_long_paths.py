@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 from events import Stream, assign, compare, condition, leaf_step, replay, slot, symbolic, table
-from exploring import next_pair, search
+from exploring import next_pair, record, search
 from test_concolic import finish
 
 from score_embed.contract.sites import CondFlag, Op, Site, SiteKind, Step, Template
@@ -55,7 +55,7 @@ def narrow(count: int, *flipped: int) -> Trail:
 
 
 def recorded(made: Search, pair: Pair, path: Trail) -> tuple[Pair, ...]:
-    outcome = made.record(pair, finish(path), path.data).outcome
+    outcome = record(made, pair, finish(path), path.data).outcome
     assert not outcome.mispredicted
     return outcome.children
 

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
-from exploring import answered, next_pair, search
+from exploring import answered, next_pair, record, search
 from test_concolic import finish
 
 from score_embed import config
@@ -280,7 +280,7 @@ def explored(bounds: Bounds, directions: list[tuple[int, int]]) -> tuple[Search,
         stream.head(site, direction)
     path = replay(SITES, bytes(stream), b"\xc8")
     made = search(SITES, b"\xc8", bounds=bounds)
-    return made, [child.neg_limit for child in made.record(next_pair(made), finish(path), path.data).outcome.children]
+    return made, [child.neg_limit for child in record(made, next_pair(made), finish(path), path.data).outcome.children]
 
 
 def test_conditions_deeper_than_the_bound_are_not_flipped() -> None:
@@ -333,7 +333,7 @@ def test_what_a_run_repeats_of_the_last_is_not_sent_again() -> None:
         stream = Stream().head(16).head(20, 1).head(21).varint(arm).head(22, 0)
         path = replay(BRANCHES, bytes(stream), pair.input)
         assert path.events.startswith(made.explorer.expected(pair))
-        found = made.record(pair, finish(path, condition_match=follows), path.data).outcome.children
+        found = record(made, pair, finish(path, condition_match=follows), path.data).outcome.children
         return list(answered(made, found))
 
     to_arm_0, to_arm_1 = (child for child in run(next_pair(made), 2) if child.site == 21)

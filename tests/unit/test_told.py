@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import pytest
-from exploring import answered, next_pair, search
+from exploring import answered, next_pair, record, search
 from test_concolic import finish
 from test_long_paths import DATA, PART, SITES, narrow, recorded, wide
 
@@ -132,7 +132,7 @@ def test_of_a_run_whose_formulas_are_wrong_nothing_follows() -> None:
     made = search(SITES, DATA)
     first, path = next_pair(made), narrow(4, 0, 3)
     wrong = finish(path, operand_hash=1)
-    assert not made.record(first, wrong, path.data).outcome.children
+    assert not record(made, first, wrong, path.data).outcome.children
     checker = Checker(Trail(SITES), default_chain(), Bounds(), told(first, ()))
     assert checker.check(first, wrong, DATA) == Seen(False, ())
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from score_embed.contract.outcome import Finished
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.flips import Outcome
 from score_embed.explore.pair import Pair, first_pairs
@@ -78,10 +77,6 @@ class Search:
             self.answered.append(Answered(pair, Ranked(outcome, (self._queue.taken,))))
             return child  # it is its question's turn
         return None
-
-    def record(self, pair: Pair, finished: Finished, data: bytes) -> Ranked:
-        """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
-        return self.add(self.explorer.derive(pair, finished, data))
 
     def add(self, outcome: Outcome) -> Ranked:
         """Let what a run brought wait."""

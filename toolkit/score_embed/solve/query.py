@@ -79,10 +79,6 @@ class Query(NamedTuple):
         """Whether there is a table in it."""
         return self.target.reads or any(condition.reads for condition in self.several)
 
-    def same_as(self, other: Query) -> bool:
-        """Whether both ask for the same of the same target."""
-        return len(self.several) == len(other.several) and self.sets == other.sets
-
     def holds(self, data: Sequence[int]) -> bool:
         """Does this input satisfy target and slice?"""
         if any(not values >> data[index] & 1 for index, values in self.sets.items()):

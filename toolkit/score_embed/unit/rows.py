@@ -95,7 +95,6 @@ class Book:
         if found is not None and (found.sources, found.words) != (tuple(sources), tuple(words)):
             hint = "Choose another folder with --out, or give the same sources and options to go on."
             raise UsageError("there is another run in this folder", str(folder), hint)
-        self.goes_on = found is not None
         self.state = found or State(1, tuple(sources), tuple(words), [])
 
     @property
