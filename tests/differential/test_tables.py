@@ -142,6 +142,46 @@ def test_a_store_to_one_of_several_variables_is_no_fork(board: str, tmp_path: Pa
         assert found["runs"] == found["paths"]
 
 
+FIELDS = """
+#include "score.h"
+struct entry {
+    unsigned char final : 1;
+    int height : 12;
+    unsigned next : 5;
+    _Bool marked : 1;
+    long long far : 40;
+};
+static const struct entry first[8] = {
+    { 0, -300, 3, 1, -14000000000LL }, { 1, 2047, 7, 0, 5 }, { 0, -1, 31, 1, 0 }, { 1, 12, 0, 0, 1 },
+    { 0, -2048, 8, 0, 549755813887LL }, { 1, 9, 9, 1, -1 }, { 0, 7, 16, 0, 7 }, { 0, 33, 5, 1, 33 },
+};
+static struct entry held[4];
+int main(void)
+{
+    unsigned char a, b;
+    SYM_U8(a); SYM_U8(b);
+    const struct entry *p = &first[a & 7];
+    held[a & 3].height = p->height;
+    held[b & 3].marked = b & 32;
+    held[b & 3].height += 5;
+    held[b >> 6].far -= 3;
+    if (p->final) return 1;
+    if (p->height < -100) return p->marked ? 2 : 3;
+    if (p->far == 7) return 4;
+    if (held[1].height == 5 && held[b & 3].marked) return 5;
+    if (held[p->next & 3].far < -2) return 6;
+    return held[2].height == 38 ? 7 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_bit_field_at_a_symbolic_index_is_no_fork(board: str, tmp_path: Path) -> None:
+    found = check(board, FIELDS, tmp_path)
+    assert (found["stopped"], found["forks"], found["incomplete"]) == ("exhausted", [], [])
+    assert found["runs"] == found["paths"]
+
+
 def wide_tables() -> str:
     """A scanner whose states have a row of 256 entries each, and a table in two stages, as Unicode's are kept:
     more than 4,096 entries in all, but the path knows which part it is."""

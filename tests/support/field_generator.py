@@ -76,7 +76,8 @@ class FieldFunction(Function):
     def __init__(self, rng: random.Random, name: str) -> None:
         super().__init__(rng, name)
         self.records = [Record(rng, f"{name}_r"), Record(rng, f"{name}_l")]
-        objects = [("y", self.records[0]), ("(*z)", self.records[0]), ("k[1]", self.records[0]), ("u", self.records[1])]
+        outer, inner = self.records
+        objects = [("y", outer), ("(*z)", outer), ("k[1]", outer), ("k[b & 1]", outer), ("u", inner)]
         fields = [f"{where}.{field}" for where, record in objects for field in record.readable()]
         self.written = [
             f"{where}.{field}" for where, record in objects for field in record.fields if field not in record.readable()

@@ -26,7 +26,7 @@ typedef __UINTPTR_TYPE__ sc_word;
 #define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
 #define SC_PART(type, x, shift) ((sc_word) ((type) (x) >> (shift)))
 #define SC_TOUCH(p) ((void) *(const volatile char *) (p))
-#define SC_STORED(bits, p) (((const struct { __INT##bits##_TYPE__ v; } __attribute__((packed)) *) (p))->v)
+#define SC_STORED(bits, p) (((const struct { __INT##bits##_TYPE__ v; } __attribute__((packed, may_alias)) *) (p))->v)
 #define sc_f (&sc_a.head)
 #define sc_m sc_a.m
 #define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))

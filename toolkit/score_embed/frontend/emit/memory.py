@@ -26,9 +26,10 @@ from score_embed.frontend.ir.body import (
     Truncate,
 )
 from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef, base_of, stride_text
+from score_embed.frontend.probes.bit_words import field_text, read_field
 from score_embed.frontend.probes.formulas import mentioned
 from score_embed.frontend.probes.pins import varying_part
-from score_embed.frontend.probes.templates import LeafText, TemplateText, address_text
+from score_embed.frontend.probes.templates import LeafText, TemplateText, address_text, storage_of
 from score_embed.frontend.types.ctype import (
     Array,
     as_int,
@@ -156,8 +157,11 @@ class MemoryEmitter:
             self.p.types, self.p.never, self.p.maybe, leaves=list(template.leaves)
         )  # its first is the value
         address.add(self.p.said(s.dest.address))
+        is_field = s.dest.bit_field is not None
         if not address.can_be_tainted:
-            return self._assign(s)
+            value = read_field(s.exp, unqualified(s.dest.type), s.dest, self.p.types) if is_field else s.exp
+            return self._assign(Assign(s.coord, s.dest, value))
+        stored = field_text(s.dest, s.exp.c()) if is_field else s.exp.c()
         array, size, _ = self._object_of(s.dest)
         step = self._step_of(s.dest)
         if size != "0":
@@ -171,11 +175,13 @@ class MemoryEmitter:
             [f"(sc_d) ({size})", f"(sc_d) ({step})", str(self._pointer_of(s.dest)), *address.descriptor()],
         )
         probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
-        return f"{probe};{self.p.value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
+        return f"{probe};{self.p.value(s.exp.c(), s.exp.type)} {s.dest.text} = {stored};"
 
     def _step_of(self, dest: Place) -> str:
         """How many bytes lie between the places that the address may be, in C."""
-        return stride_text(self.p.said(dest.address), f"sizeof({dest.text})")
+        storage = storage_of(dest)
+        size = f"sizeof({dest.text})" if storage is None else str(storage.size)
+        return stride_text(self.p.said(dest.address), size)
 
     def _pointer_of(self, place: Place) -> int:
         """How many of the address's leaves, the first ones, are those of a pointer: if they are symbolic, it may be any

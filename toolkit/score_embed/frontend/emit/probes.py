@@ -53,7 +53,7 @@ def _prepared(
         maybe = maybe.including(set(range(body.slots, made_from.slots)))
         body = made_from
     made = plan(body, types, maybe)
-    separated = with_selects(body, made, maybe)
+    separated = with_selects(body, types, made, maybe)
     if separated is not body:
         maybe = maybe.including(set(range(body.slots, separated.slots)))
         made = plan(separated, types, maybe)

@@ -4,8 +4,8 @@ there are probes.
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
 the object; and a store changes, as a formula, any element of it. Small structures are copied member by member: a copy
 as a whole has no formula there; of its members each has one, as any read and store of a number. What has no formula
-(volatile objects that are not atomic, bit-fields, other structures) is left where it is: there the address is used as
-it is in this run.
+(volatile objects that are not atomic, other structures) is left where it is: there the address is used as it is in this
+run. A bit-field is read and stored by the word that holds it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from score_embed.frontend.ir.exp import (
     Unary,
 )
 from score_embed.frontend.ir.flow import expressions
+from score_embed.frontend.probes.bit_words import is_in_word, read_field, with_field, word_of
 from score_embed.frontend.probes.blocks import Plan
 from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.types.ctype import (
@@ -37,6 +38,7 @@ from score_embed.frontend.types.ctype import (
     CType,
     Pointer,
     Struct,
+    Types,
     as_int,
     compatible_text,
     declare,
@@ -92,10 +94,10 @@ def _part(place: Place, path: str, t: CType) -> Place:
     return replace(place, text=f"{place.text}{path}", type=of, address=Offset(Pointer(of), place.address, offset))
 
 
-def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
+def with_selects(body: Body, types: Types, plan: Plan, maybe: Maybe) -> Body:
     """The function with every read and store at an address that may be symbolic as Select and Store; itself if it has
     none."""
-    work = _Separation(replace(body, declarations=list(body.declarations)))
+    work = _Separation(replace(body, declarations=list(body.declarations)), types)
     found: list[Stmt] = []
     for s in body.statements:
         before = plan.maybe(s, maybe)
@@ -114,7 +116,7 @@ def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
 
 
 def _is_plain(place: Place) -> bool:
-    return place.bit_field is None and (place.type.atomic or not place.type.volatile)
+    return (place.bit_field is None or is_in_word(place)) and (place.type.atomic or not place.type.volatile)
 
 
 def _is_stored(dest: Place) -> bool:
@@ -124,8 +126,9 @@ def _is_stored(dest: Place) -> bool:
 class _Separation:
     """The temporaries of one function's reads and stores: none lives beyond its statement."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, types: Types) -> None:
         self.body = body
+        self.types = types
         self._pool: dict[str, list[SlotRef]] = {}
         self._stored: dict[str, list[SlotRef]] = {}  # apart: a value may be made of what was read
         self._count = 0
@@ -136,11 +139,21 @@ class _Separation:
         if not reads or self.body.slots + len(reads) > _MOST_SLOTS:
             return [s]
         self.changed = True
-        if isinstance(s, Assign) and isinstance(s.dest, SlotRef) and s.exp in reads and s.dest.type == s.exp.type:
+        if (
+            isinstance(s, Assign)
+            and isinstance(s.dest, SlotRef)
+            and isinstance(s.exp, Load)
+            and s.exp in reads
+            and not is_in_word(s.exp.place)
+            and s.dest.type == s.exp.type
+        ):
             return [Select(s.coord, s.dest, s.exp)]
         used: dict[str, int] = {}
-        values = {read: self._temporary(read.type, used) for read in reads}
-        before: list[Stmt] = [Select(s.coord, value, read) for read, value in values.items()]
+        values: dict[Load, Exp] = {}
+        before: list[Stmt] = []
+        for read in reads:
+            selected, values[read] = self._read(s, read, used)
+            before.append(selected)
         match s:
             case Assign():
                 return [*before, replace(s, exp=_replaced(s.exp, values))]
@@ -157,9 +170,19 @@ class _Separation:
         if self.body.slots >= _MOST_SLOTS:
             return [s]
         self.changed = True
+        if is_in_word(dest):
+            return self._store_field(s, dest)
         t = unqualified(dest.type)
         value = self._temporary(as_int(t) if is_integer(t) else t, {}, self._stored)
         return [Assign(s.coord, value, s.exp), Store(s.coord, dest, value)]
+
+    def _store_field(self, s: Assign, dest: Place) -> list[Stmt]:
+        """The word that holds the field is read, and stored with the field's new bits."""
+        word = word_of(dest, self.types)
+        used: dict[str, int] = {}
+        old, new = (self._temporary(word.type, used, self._stored) for _ in range(2))
+        value = with_field(old, dest, s.exp, self.types)
+        return [Select(s.coord, old, Load(word.type, word)), Assign(s.coord, new, value), Store(s.coord, dest, new)]
 
     def copied(self, s: Copy, source_varies: bool, dest_varies: bool) -> list[Stmt]:
         """The copy of a structure member by member, and then what lies between them; itself if that cannot be."""
@@ -178,6 +201,15 @@ class _Separation:
             stores.append(Store(s.coord, dest, value) if dest_varies else Assign(s.coord, dest, value))
         return [*reads, *stores, SetPlain(s.coord, s.dest.text, Raw(s.source.type, s.source.text))]
 
+    def _read(self, s: Stmt, read: Load, used: dict[str, int]) -> tuple[Select, Exp]:
+        """The read as a statement of its own, and the value by what that leaves."""
+        if not is_in_word(read.place):
+            value = self._temporary(read.type, used)
+            return Select(s.coord, value, read), value
+        word = word_of(read.place, self.types)
+        held = self._temporary(word.type, used)
+        return Select(s.coord, held, Load(word.type, word)), read_field(held, read.type, read.place, self.types)
+
     def _temporary(self, t: CType, used: dict[str, int], pools: dict[str, list[SlotRef]] | None = None) -> SlotRef:
         key = compatible_text(t)
         pool = (self._pool if pools is None else pools).setdefault(key, [])
@@ -191,7 +223,7 @@ class _Separation:
         return pool[used[key] - 1]
 
 
-def _replaced(exp: Exp, values: dict[Load, SlotRef]) -> Exp:
+def _replaced(exp: Exp, values: dict[Load, Exp]) -> Exp:
     """`exp` with these reads taken from their temporaries."""
     match exp:
         case Load():

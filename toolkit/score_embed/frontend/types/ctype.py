@@ -207,6 +207,14 @@ class Types:
         table = (self.uchar, self.ushort, self.uint, self.ulong, self.ullong, self.uint128)
         return t if not t.signed else table[t.rank - 1]
 
+    def signed_of(self, t: Int) -> Int:
+        table = (self.schar, self.short, self.int, self.long, self.llong, self.int128)
+        return t if t.signed else table[t.rank - 1]
+
+    def unsigned(self, bits: int) -> Int:
+        """The first unsigned type of that many bits (8, 16, 32 or 64)."""
+        return next(t for t in (self.uchar, self.ushort, self.uint, self.ulong, self.ullong) if t.bits == bits)
+
     def promote(self, t: Int, bits: int | None = None) -> Int:
         """Integer promotion of a value of type t (`bits`: width of a bit-field)."""
         if bits is not None and 0 < bits < t.bits:
