@@ -1,7 +1,7 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was proved
-before, a value at hand, local search, tables, Z3 that stays, all assignments of small slices, Z3 from the start. Why in
+before, a value at hand, local search, tables, all assignments of two bytes, Z3 that stays, Z3 from the start. Why in
 this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses
 it, and counts.
 """
@@ -340,14 +340,14 @@ def _searching(limit: Limit) -> Solver:
 
 def _for_tables(last: Solver, limit: Limit) -> Solver:
     quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody(), limit)), limit=limit))
-    return FiniteLayer(ChoicesLayer(quick, last, limit), limit)
+    return FiniteLayer(EnumerateLayer(ChoicesLayer(quick, last, limit), limit), limit)
 
 
 def _last(limit: Limit) -> Solver:
     from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
-    enumerate_ = EnumerateLayer(SmtLayer(limit), limit=limit)
-    return ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit))
+    plain = SmtLayer(limit)
+    return ArithmeticLayer(plain, LearningLayer(plain, limit), PathLayer(plain, limit))
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:

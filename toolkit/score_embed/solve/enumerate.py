@@ -49,7 +49,7 @@ class _Constraint:
 class EnumerateLayer:
     """Answers whatever it can in `work` operations; the rest goes on to the layer it wraps."""
 
-    def __init__(self, inner: Solver, work: int = WORK, limit: Limit | None = None) -> None:
+    def __init__(self, inner: Solver, limit: Limit | None = None, work: int = WORK) -> None:
         self._inner, self._limit, self._work = inner, limit or Limit(), work
         self._known: OrderedDict[_Constraint, Rows[int]] = OrderedDict()  # the one used last is last
         self._rows_kept = 0
