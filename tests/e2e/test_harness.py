@@ -449,6 +449,33 @@ def test_hints_of_what_is_not_there(comment: str, hints: str, said: str, tmp_pat
     assert said in done.stderr
 
 
+KEPT = """
+struct queue { unsigned char *data; unsigned size; unsigned fill, mode; };
+int put(struct queue *q, unsigned char c) { if (q->mode == 2) return 1; q->data[q->fill] = c; return 0; }
+int set(struct queue *q, unsigned char c) { if (q->size == 4) q->data[q->fill] = c; return 0; }
+int peek(const struct queue *q, int at) { return q->data[at]; }
+int table(int x) { static const int of[4] = {1, 2, 3, 4}; return of[x]; }
+"""
+
+
+def test_a_bug_rests_on_what_the_program_keeps(tmp_path: Path) -> None:
+    """A structure that a function may change is in order as its functions leave it: a number there that is out of range
+    may be one that nobody writes. What is only read is an argument like others, and so is a parameter."""
+    found = {}
+    for function in ("put", "set", "peek", "table"):
+        (tmp_path / function).mkdir()
+        hints = "types:\n  queue.data: {size: 4}\n"
+        files = {"p.c": KEPT, "score-hints.yaml": hints}
+        summary = explore(tmp_path / function, files, "--entry", function, "--no-witness").summary
+        found[function] = [(bug["kind"], bug["rests_on"], bug["inputs"]) for bug in summary["bugs"]]
+    ((kind, rests, inputs),) = found["put"]
+    assert (kind, rests, inputs["q->size"]) == ("out-of-bounds", [], 0)  # and not that q is one structure
+    ((kind, rests, inputs),) = found["set"]
+    assert (kind, rests) == ("out-of-bounds", [f"q->fill = {inputs['q->fill']}"])  # but not on the size
+    assert [(kind, rests) for kind, rests, _ in found["peek"]] == [("out-of-bounds", [])]
+    assert [(kind, rests) for kind, rests, _ in found["table"]] == [("out-of-bounds", [])]
+
+
 LARGE = """
 struct node { int key; struct node *next; };
 int parse(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
@@ -618,13 +645,26 @@ int again(struct handle *file) { if (file->have == 7) return look(file); return 
 """
 
 
-def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_old", [False, True], ids=["prototype", "K&R"])
+def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(is_old: bool, tmp_path: Path) -> None:
     """As zlib's gzFile, whose functions were all out of bounds. Branches of the harness are in no coverage."""
-    summary = explore(
-        tmp_path, {"p.c": SEEN_AS}, "--entry", "again", "--assume", "file->have > 2", "--no-witness"
-    ).summary
+    text = SEEN_AS.replace("(struct handle *file) {", "(file) struct handle *file; {") if is_old else SEEN_AS
+    summary = explore(tmp_path, {"p.c": text}, "--entry", "again", "--assume", "file->have > 2", "--no-witness").summary
     assert (summary["bugs"], summary["paths"]) == ([], 3)
     assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
+
+
+LARGE_ARGUMENT = """
+struct large { unsigned char bytes[250]; int m[6], n; };
+int spin(const struct large *l) { while (l->n == 3) {} return l->bytes[9] == 7 ? 1 : 2; }
+"""
+
+
+def test_a_hang_of_a_function_with_large_arguments_is_in_that(tmp_path: Path) -> None:
+    """A program that asks for input and does not end gets a bounded number of bytes; these are beside the arguments."""
+    summary = explore(tmp_path, {"p.c": LARGE_ARGUMENT}, "--entry", "spin", "--no-witness", "--max-branches", "5000").summary
+    assert [(bug["kind"], bug["function"], bug["line"]) for bug in summary["bugs"]] == [("hang", "spin", 3)]
+    assert (summary["stopped"], summary["paths"]) == ("exhausted", 3)
 
 
 LINKS = """

@@ -249,6 +249,29 @@ def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
     assert lines[1].startswith("c.c:5: ")
 
 
+def test_a_static_function_s_bug_that_no_caller_shows(tmp_path: Path) -> None:
+    """It stands behind the others: its argument may be one that nobody passes."""
+    (tmp_path / "t.c").write_text(
+        "static const int of[4] = {1, 2, 3, 4};\n"
+        "static int at(int i) { return of[i] > 2 ? 1 : 2; }\n"
+        "int careful(int x) { return x >= 0 && x < 4 ? at(x) : 0; }\n"
+        "static int through(int i) { return of[i] > 3 ? 1 : 2; }\n"
+        "int passes(int x) { return x > 7 ? 0 : through(x); }\n"
+    )
+    done = score_embed("unit", "--time", "20", "--out", "out", "t.c", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    found = {row["function"]: row["found"] for row in rows(tmp_path / "out").values()}
+    assert {name: [bug["not_from"] for bug in bugs] for name, bugs in found.items()} == {
+        "at": [["careful"]],
+        "careful": [],
+        "through": [[]],
+        "passes": [[]],
+    }
+    lines = [line for line in done.stdout.splitlines() if line.endswith("]")]
+    assert [line.partition(":")[2][0] for line in lines] == ["4", "2"]
+    assert "; not shown by its callers: careful; " in lines[1]
+
+
 def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
     """Which is made of the functions' campaigns. With another one the same run is judged anew, and nothing is
     explored."""

@@ -98,6 +98,14 @@ def test_objects_of_a_harness_have_no_length_if_nobody_says_it() -> None:
     assert (found.kind, str(found.place)) == ("out-of-bounds", "p.c:11")
 
 
+def test_what_writes_inputs_is_not_the_user_s() -> None:
+    """A stub that is given a wild pointer has the bug, not the function of ours by which it writes there."""
+    ours = "    #0 0x4e2b01 in __score_bytes /tmp/score-embed-xw2y9xfj/f5afb11de0fd4141a6e777407a2e5948.c:344\n"
+    head, _, stack = report("wild").partition("    #0")
+    found = judge().finding(f"{head}{ours}    #0{stack}", PROGRAM)
+    assert found == judge().finding(report("wild"), PROGRAM)
+
+
 def test_a_report_that_was_cut_off_has_no_place() -> None:
     found = judge().finding(report("heap").splitlines()[1] + "\n", PROGRAM)
     assert found is not None

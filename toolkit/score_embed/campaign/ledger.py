@@ -34,7 +34,7 @@ from score_embed.results.parts import (
     Totals,
 )
 from score_embed.results.paths import HashSet
-from score_embed.results.shown import guess_of, readable
+from score_embed.results.shown import guess_of, held, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
@@ -54,6 +54,7 @@ class Ledger:
         program = record.get(PROGRAM)
         entry = program.entry if program is not None else None
         self._arrays, self._guesses = (entry.arrays, entry.guesses) if entry is not None else ((), ())
+        self._states = entry.states if entry is not None else ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
@@ -202,6 +203,7 @@ class Ledger:
         if small is not None:
             bug.small, bug.objects = small.input.hex(), small.objects
         bug.guess = self._guess(entry)
+        bug.held = held(inputs, entry.depends, self._states, self._arrays)
         return self.bugs.add(bug)
 
     def _guess(self, entry: Entry) -> str:

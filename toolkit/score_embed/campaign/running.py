@@ -14,7 +14,7 @@ from score_embed.explore.prf import grow
 from score_embed.image.image import Image
 from score_embed.trace.trail import TraceError
 
-_POLL = 256  # bytes of input that a test which does not end gets
+_POLL = 256  # bytes of input that a test which does not end gets, beside those of the function's arguments
 _PIECE = 64  # bytes that are asked for at once, at most, where a program polls
 _LOST_IN_A_ROW = 20  # tests: then it is not they that lose the target
 _ROUNDS = 16  # of more and more input
@@ -39,6 +39,7 @@ class Runner:
         self.target = target
         self._judge = Judge(target, image)
         self._seed, self._max_branches = settings.seed, settings.max_branches
+        self._poll = _POLL + (image.entry.asked if image.entry is not None else 0)
         self._longest = 0  # bytes of input that some test asked for: what every test is given
         self._attempted = False  # there were runs since the last test
         self._lost = 0  # tests in a row
@@ -141,8 +142,8 @@ class Runner:
             if test.bounded:
                 if wanted - len(test.input) <= _PIECE or wanted > capacity or rounds > _ROUNDS:
                     return test, _without_end(test, finished)
-            elif finished.verdict in ENDLESS and wanted > _POLL:
-                size, bounded = max(len(test.input), min(_POLL, capacity)), True
+            elif finished.verdict in ENDLESS and wanted > self._poll:
+                size, bounded = max(len(test.input), min(self._poll, capacity)), True
             elif wanted > capacity or rounds > _ROUNDS:
                 if strict:
                     what = f"a test needs {wanted} bytes of input, the target's buffer has {capacity}"

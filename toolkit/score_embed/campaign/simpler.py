@@ -46,7 +46,10 @@ class Simplifier:
                 return False
             return self._describer.place(done) in places and (done.input_used <= size or run.bounded)
 
-        again = _Bounded(lambda made: self._runner.try_out(tried._replace(input=made)), shows, hangs)
+        def attempt(data: bytes) -> Finished:
+            return self._runner.try_out(tried._replace(input=data))
+
+        again = _Bounded(attempt, shows, hangs)
         made = smaller(data, objects, again, _MOST_HANGING if hangs else MOST_RUNS)
         rests = needed(depends, data, made, objects, again)
         if made == data:
@@ -55,7 +58,9 @@ class Simplifier:
         done = self._runner.try_out(tried._replace(input=made, max_branches=run.max_branches))
         if not shows(done, len(made)):
             return None, depends
-        return Small(made, done.path_hash, self._describer.layout(done, made)), rests
+        begin = attempt(made) if hangs else done  # a million branches later no more input was asked for
+        told = begin if begin.input_used == done.input_used else done
+        return Small(made, done.path_hash, self._describer.layout(told, made)), rests
 
     def _places(self, tried: Run, finished: Finished) -> set[Place]:
         """The lines of the loop that a test does not leave."""

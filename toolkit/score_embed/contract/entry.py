@@ -46,7 +46,7 @@ class Array(Struct, frozen=True):
 
 class Guess(Struct, frozen=True):
     """An object that a pointer leads to, of a size that nobody has said: `pointer` as it is called, and the bound in
-    words."""
+    words; "" if it was said, or is not checked."""
 
     pointer: str
     bound: str
@@ -63,6 +63,8 @@ class Entry(Struct, frozen=True):
     harness: str = ""  # the main that makes the arguments, in C, for `score.h` (see `arguments`)
     arrays: tuple[Array, ...] = ()
     guesses: tuple[Guess, ...] = ()
+    states: tuple[str, ...] = ()  # pointers to structures that are not const: the program keeps its numbers there
+    asked: int = 0  # bytes of input that the harness asks for before the call
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""

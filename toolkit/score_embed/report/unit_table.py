@@ -45,6 +45,7 @@ class Found(Protocol):
     id: str
     context: tuple[str, ...]
     firm: bool
+    not_from: tuple[str, ...]
     confirmed: bool
     fingerprint: str
 
@@ -108,6 +109,8 @@ def bugs(ranked: Sequence[tuple[Row, Found]], baseline: Set[str] = frozenset()) 
         if bug.context:
             firmly = "" if bug.firm else ", which rests on something, too"
             said += f"; confirmed in context: {', '.join(bug.context)}{firmly}"
+        if bug.not_from:
+            said += f"; not shown by its callers: {', '.join(bug.not_from)}"
         if bug.rests_on:
             said += f"; rests on: {'; '.join(bug.rests_on)}"
         yield printable(f"{said}; id {bug.id}, test {bug.test} of {row.function} [{bug.kind}]")

@@ -51,6 +51,7 @@ class Bug(Struct):
     depends: tuple[str, ...] | None = None
     small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
     guess: str = ""  # the bound of the object's size that a harness has guessed, where it was left
+    held: tuple[str, ...] = ()  # what objects hold that the program keeps, in words
     objects: tuple[Named, ...] = ()  # … and what it consists of; not in summary.json
 
     @staticmethod
@@ -74,7 +75,7 @@ class Bug(Struct):
     @property
     def rests_on(self) -> list[str]:
         """What its input assumes that may not be so."""
-        return [*([self.guess] if self.guess else []), *rests_on(self.inputs, self.depends)]
+        return [*([self.guess] if self.guess else []), *rests_on(self.inputs, self.depends), *self.held]
 
 
 def kind_of(verdict: Verdict, code: int) -> str:

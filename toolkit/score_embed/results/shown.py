@@ -24,6 +24,7 @@ _ELEMENT = re.compile(r"\[(\d+)\]")
 _CHOICE = re.compile(r"(?P<name>[^:]+): (?P<choices>0 .*)")
 _ANSWER = re.compile(r"\*?(\w+)\((.*)\)(.*?)(?:#\d+)?")
 _CALLED = " called"  # the only trace of a stub that gives nothing (`frontend/stub_body.py`)
+_MOST_HELD = 3  # numbers that a bug is said to rest on
 _MOST_CALLS = 4  # that it leaves
 _TIMES = {2: "twice"}
 
@@ -94,6 +95,25 @@ def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) 
             said[name] = f"{choice['name']} may be NULL"
     said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
     return [said[name] for name in (said if depends is None else depends) if name in said]
+
+
+def held(
+    inputs: Mapping[str, Value], depends: Sequence[str] | None, states: Sequence[str], arrays: Arrays
+) -> tuple[str, ...]:
+    """The numbers that an input has in objects which the program keeps (`states`: the pointers to these), as far as the
+    path depends on them, what is asked last first. Nobody says that they can be so, as nobody does of a null. But a
+    zero is how objects begin, and counts of arrays are bounds of the harness."""
+    counts = {array.count for array in arrays}
+    said = [
+        f"{name} = {inputs[name]}"
+        for name in depends or ()
+        if isinstance(inputs.get(name), int) and inputs[name] and name not in counts and _is_held(name, states)
+    ]
+    return tuple(said[:_MOST_HELD])
+
+
+def _is_held(name: str, states: Sequence[str]) -> bool:
+    return not name.endswith(_GIVEN) and any(name.startswith(f"{pointer}->") for pointer in states)
 
 
 def guess_of(name: str, guesses: Sequence[Guess]) -> str:

@@ -124,7 +124,7 @@ def _beyond(refused: Iterable[tuple[str, str, int, int]]) -> tuple[str, ...]:
 def _bug(bug: Bug, sources: SourceMap) -> dict[str, Any]:
     """`id`: by which `score-hints.yaml` may name it."""
     made = to_builtins(bug)
-    del made["objects"]
+    del made["objects"], made["held"]  # the latter is part of what it rests on
     return {**made, "rests_on": bug.rests_on, "id": short_id(bug, sources)}
 
 

@@ -30,6 +30,7 @@ Key = tuple[str, str, int, str]  # kind and place of a bug
 class Found(Struct, kw_only=True):
     """A bug of one function's campaign. `stack`: the functions that lead to it, innermost first; `context`: other
     functions that show it by calling this one; `firm`: one of these does so with arguments that rest on nothing;
+    `not_from`: if nobody else can call the function that it was found in, its callers, none of which shows it;
     `confirmed`: it happened again."""
 
     kind: str
@@ -42,13 +43,15 @@ class Found(Struct, kw_only=True):
     id: str
     context: tuple[str, ...] = ()
     firm: bool = False
+    not_from: tuple[str, ...] = ()
     confirmed: bool = True
     fingerprint: str = ""  # by which a baseline knows it
 
 
 class Row(Struct, kw_only=True):
     """A function. `stopped`: how its exploration ended, "" if it has not, "not built" if it could not begin, "died" if
-    its process did, "no input" if it depends on none; `why`: that is so, or what could not be followed."""
+    its process did, "no input" if it depends on none; `why`: that is so, or what could not be followed; `callers`: all
+    functions that can call it, if that is known."""
 
     function: str
     file: str
@@ -67,6 +70,7 @@ class Row(Struct, kw_only=True):
     refused: int = 0
     unmatched: tuple[str, ...] = ()  # lines of the user's that no bug of it is meant by
     seconds: float = 0.0
+    callers: tuple[str, ...] = ()
 
     @property
     def done(self) -> bool:
@@ -154,6 +158,7 @@ def as_json(state: State) -> str:
 
 def confirm(rows: Sequence[Row]) -> None:
     """Write to each bug which other functions show it, too, by calling the one that it was found in."""
+    explored = {(row.function, row.file) for row in rows if row.tests}
     shown: dict[Key, list[tuple[Row, Found]]] = {}
     for row in rows:
         for bug in row.found:
@@ -162,6 +167,8 @@ def confirm(rows: Sequence[Row]) -> None:
         for row, bug in both:
             callers = [other for other, seen in both if other is not row and row.function in seen.stack]
             bug.context = tuple(dict.fromkeys(caller.function for caller in callers))
+            unseen = row.callers if not bug.context else ()
+            bug.not_from = tuple(name for name in unseen if (name, row.file) in explored)
             bug.firm = any(
                 not seen.rests_on for other, seen in both if other is not row and row.function in seen.stack
             )
@@ -169,14 +176,19 @@ def confirm(rows: Sequence[Row]) -> None:
 
 def ranked(rows: Iterable[Row]) -> list[tuple[Row, Found]]:
     """Each bug once, where the fewest calls lead to it: first those that a caller confirms whose arguments rest on
-    nothing, then the others that one confirms, then those that rest on nothing themselves."""
+    nothing, then the others that one confirms, then those that rest on nothing themselves; of functions that only
+    explored ones can call, none of which shows it, behind the others."""
     nearest: dict[Key, tuple[Row, Found]] = {}
     for row in rows:
         for bug in row.found:
             known = nearest.get(_key(bug))
             if known is None or len(bug.stack) < len(known[1].stack):
                 nearest[_key(bug)] = (row, bug)
-    return sorted(nearest.values(), key=lambda one: (not one[1].firm, not one[1].context, bool(one[1].rests_on)))
+    return sorted(nearest.values(), key=lambda one: _rank(one[1]))
+
+
+def _rank(bug: Found) -> tuple[bool, ...]:
+    return not bug.firm, not bug.context, bool(bug.not_from), bool(bug.rests_on)
 
 
 def _key(bug: Found) -> Key:

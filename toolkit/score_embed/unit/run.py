@@ -58,6 +58,8 @@ class Run:
             self._sources |= {(f.name, f.file): Path(f.source) for f in functions}
             self._save_notes()
             rows = {(row.function, row.file): row for row in self._book.rows}
+            for f in functions:
+                rows[f.name, f.file].callers = f.callers
             left = [f for f in functions if not rows[f.name, f.file].done]
             for group, ready, refused in self._project.built(left):
                 for function, why in refused.items():

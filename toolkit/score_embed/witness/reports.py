@@ -76,6 +76,7 @@ _UNDEFINED = (
     ("unreachable program point", "unreachable"),
 )
 _DEEPEST = 16  # functions of a call stack that are kept: a recursion has no end of them
+_OURS = "__score_"  # functions of `server.c`
 _SYSTEM = ("/usr/", "/lib", "../", "<built-in>")  # where the files of libraries lie when they were compiled
 
 
@@ -189,17 +190,18 @@ class Judge:
         return reading.owner is not None and UNKNOWN_SIZE in reading.owner[0]
 
     def _place(self, frames: Iterable[Frame]) -> Place:
-        own = [(self._name(frame.file), frame) for frame in frames if self._is_users(frame.file)]
+        own = [(self._name(frame.file), frame) for frame in frames if self._is_users(frame)]
         if not own:
             return Place("", 0, "", ())
         stack = called([shown(frame.function) for _, frame in own][:_DEEPEST])
         file, frame = own[0]
         return Place(file, frame.line, stack[0], stack)
 
-    def _is_users(self, file: str) -> bool:
-        if not file:
+    def _is_users(self, frame: Frame) -> bool:
+        """What writes inputs is ours: whoever called it gave it the address."""
+        if not frame.file or (frame.function.startswith(_OURS) and shown(frame.function) == frame.function):
             return False
-        return self._real(file) in self._names or not file.startswith(_SYSTEM)
+        return self._real(frame.file) in self._names or not frame.file.startswith(_SYSTEM)
 
     def _name(self, file: str) -> str:
         """As the compiler was given it, if that is known."""

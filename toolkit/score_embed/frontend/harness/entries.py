@@ -15,11 +15,13 @@ from pycparser import c_ast
 
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import ENTRY, HARNESS_FILE, STUBS_FILE, Note, Source
+from score_embed.frontend.c.names import called_names, static_names
 from score_embed.frontend.c.own_names import as_written, emitted
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.harness.entry import harness_of
 from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.harness.scope import Scopes
+from score_embed.frontend.harness.uses import functions_as_values
 from score_embed.frontend.types.data_model import DataModel
 
 SELECTED = "sc_selected"  # its address is the number of the entry, from 1 on
@@ -31,12 +33,14 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[(
 
 @dataclass(frozen=True)
 class Function:
-    """One that a source defines. `file`: that, or a file that it includes."""
+    """One that a source defines. `file`: that, or a file that it includes; `callers`: of a static one whose address
+    nobody takes, the functions of that source that call it."""
 
     name: str
     file: str
     line: int
     source: str
+    callers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,28 @@ def functions(sources: Sequence[Source]) -> list[Function]:
     found: dict[tuple[str, str, int], Function] = {}
     for source in sources:
         system = system_files(source.text)
-        for ext in parse(source.text, str(source.path)).ext:
+        tree = parse(source.text, str(source.path))
+        callers = _callers(tree)
+        for ext in tree.ext:
             if isinstance(ext, c_ast.FuncDef) and ext.decl.name != "main":
                 file, line = str(ext.decl.coord.file), ext.decl.coord.line
                 is_own = file == str(source.path) or not (file in system or "inline" in (ext.decl.funcspec or []))
                 if is_own and not file.startswith("<"):
-                    made = Function(as_written(ext.decl.name), file, line, str(source.path))
+                    known = callers.get(ext.decl.name, ())
+                    made = Function(as_written(ext.decl.name), file, line, str(source.path), known)
                     found.setdefault((made.name, file, line), made)
     return list(found.values())
+
+
+def _callers(tree: c_ast.FileAST) -> dict[str, tuple[str, ...]]:
+    """Of the functions that only this file can call: who does."""
+    own = static_names(tree) - functions_as_values(tree)
+    found: dict[str, list[str]] = {}
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.FuncDef):
+            for name in sorted((own & called_names(ext.body)) - {ext.decl.name}):
+                found.setdefault(name, []).append(as_written(ext.decl.name))
+    return {name: tuple(callers) for name, callers in found.items()}
 
 
 def make(

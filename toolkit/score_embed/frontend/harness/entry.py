@@ -91,7 +91,8 @@ def harness_of(
                 called = as_written(entry)
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
                 kept = "" if made.is_plain else as_written(text)
-                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, made.arrays, made.guesses)
+                known = made.arrays, made.guesses, made.states, made.asked
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known)
                 return Harness(entered, losses, made.within, as_written(text), appended, source)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources",
@@ -112,12 +113,18 @@ class _Main:
         self.within: list[str] = []
         self.arrays: tuple[InputArray, ...] = ()
         self.guesses: tuple[Guess, ...] = ()
+        self.states: tuple[str, ...] = ()
         self.returns = is_integer(unqualified(self._parameters.type.result))
 
     @property
     def is_plain(self) -> bool:
         """All arguments are numbers and bytes."""
         return self._parameters.arguments is not None
+
+    @property
+    def asked(self) -> int:
+        """Bytes of input that it asks for before the call."""
+        return self._draft.text.asked
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
@@ -142,7 +149,7 @@ class _Main:
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
         self.lost, self.within, self.arrays = list(made.lost), made.bounds(), tuple(made.arrays)
-        self.guesses = tuple(made.guesses)
+        self.guesses, self.states = tuple(made.guesses), tuple(made.states)
         if parameters.type.variadic:
             self.lost.append("no arguments are passed for its `...`")
         assumed, made.lines = made.lines[at:], made.lines[:at]

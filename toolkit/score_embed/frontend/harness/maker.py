@@ -15,7 +15,7 @@ from score_embed.frontend.harness.draft import Draft, Pointee
 from score_embed.frontend.harness.hints import Hint
 from score_embed.frontend.harness.objects import Objects
 from score_embed.frontend.harness.pointers import Pointers
-from score_embed.frontend.harness.shapes import is_plain, why_not
+from score_embed.frontend.harness.shapes import bits, is_plain, why_not
 from score_embed.frontend.harness.structures import Structures
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
@@ -66,6 +66,7 @@ class Maker:
         place = self._draft.text.writable(t, spot.place)
         how = "boolean" if isinstance(u, Int) and u.name == "_Bool" else "symbolic"
         self._draft.text.say(f'__score_{how}(&{place}, sizeof {place}, "{as_written(spot.label)}");')
+        self._draft.text.asked += bits(u) // 8
         self._draft.text.numbers[spot.place] = spot.label
         self._draft.in_range(place, spot, hint)
 
@@ -80,11 +81,13 @@ class Maker:
                 )
                 raise UsageError(what, hint.at, "Behind the longest text stands its end.")
             self._draft.text.say(f'__score_text({spot.place}, {hint.string}, "{as_written(spot.label)}");')
+            self._draft.text.asked += hint.string
             self._draft.text.bound(f"{spot.label} ≤ {hint.string} characters")
             return
         if is_plain(of):
             place = spot.place
             self._draft.text.say(f'__score_bytes((void *) {place}, sizeof {place}, "{as_written(spot.label)}");')
+            self._draft.text.asked += bits(u) // 8
             self._draft.text.array(spot.label, of)
             return
         length = u.length if u.length is not None and u.length <= _UNROLLED else 0

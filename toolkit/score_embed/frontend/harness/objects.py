@@ -14,7 +14,7 @@ from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Value
 from score_embed.frontend.harness.hints import Hint
 from score_embed.frontend.harness.scope import Unmakeable
-from score_embed.frontend.harness.shapes import flexible, is_open, is_plain, unit
+from score_embed.frontend.harness.shapes import bits, flexible, is_open, is_plain, unit
 from score_embed.frontend.harness.structures import Structures
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
@@ -67,7 +67,7 @@ class Objects:
         if pointee.count or hint.size:
             return self._elements(to, inner, pointee, hint)
         if isinstance(to, (Struct, Pointer, Array)) or pointee.single:
-            return self._object(to, inner)
+            return self._object(to, inner, read_only)
         return self._unknown(to, inner)
 
     def buffer(self, to: CType, name: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
@@ -83,7 +83,7 @@ class Objects:
         self._draft.text.bound(f"{self._draft.scope.name_of(record)}s in a row ≤ {most}")
         return True
 
-    def _object(self, to: CType, spot: Spot) -> str:
+    def _object(self, to: CType, spot: Spot, read_only: bool) -> str:
         """One object of the exact size."""
         record = to.record if isinstance(to, Struct) else None
         name = self._draft.text.fresh(spot.label, "_object")
@@ -95,6 +95,8 @@ class Objects:
         records = (*spot.records, record) if record is not None else spot.records
         inner = replace(spot, place=place, label=label, records=records, said=label.strip("()"))
         self._draft.pointers[spot.label] = f"&{place}"  # what it leads to may lead back
+        if record is not None and not read_only:
+            self._draft.text.states.append(as_written(spot.label))
         if record is not None:
             self._draft.around.append((record, spot.label))
         self._value(without_const(to), inner)
@@ -133,6 +135,8 @@ class Objects:
         if pointee.weak:
             said = f"{self._draft.text.numbers.get(pointee.count, pointee.count)} says how many {spot.label} has"
             self._draft.text.guesses.append(Guess(as_written(spot.label), as_written(said)))
+        else:
+            self._draft.text.no_guess(spot.label)
         how = "≤" if pointee.count else "="
         self._draft.text.bound(f"{spot.label} {how} {most} {unit(to)}s")
         return place
@@ -152,11 +156,13 @@ class Objects:
         if is_plain(to):
             self._draft.text.array(spot.label, to)
         self._draft.text.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        self._draft.text.no_guess(spot.label)
         return name
 
     def _fill(self, to: CType, name: str, spot: Spot, count: int) -> None:
         if is_plain(to):
             self._draft.text.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
+            self._draft.text.asked += count * bits(to) // 8
             self._each_in_range(to, name, spot, count)
             return
         for at in range(count):
@@ -178,9 +184,11 @@ class Objects:
         name = self._draft.text.fresh(spot.label, "_text")
         place = self._draft.text.array_of(to, name, most + 1)
         self._draft.text.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
+        self._draft.text.asked += most
         words = f"{spot.label} ≤ {most} characters"
         if hinted or read_only:
             self._draft.text.bound(words)
+            self._draft.text.no_guess(spot.label)
         else:
             self._draft.text.guess(spot.label, words)
         return place

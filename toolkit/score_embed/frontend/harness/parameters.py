@@ -54,7 +54,7 @@ class Parameters:
         self._draft, self._maker, self._node = draft, maker, node
         self._where = f"{node.decl.coord.file}:{node.decl.coord.line}"
         self.type = self._typed()
-        self._parameters = _parameters(node)
+        self._parameters = uses.parameters_of(node)
         self.names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
         self.said = preconditions.said_of(
             draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks
@@ -253,12 +253,3 @@ class Parameters:
 
 def _is_byte(t: CType | None) -> bool:
     return isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8)
-
-
-def _parameters(node: c_ast.FuncDef) -> list[c_ast.Node]:
-    """As they are declared, also before the body, as K&R had it."""
-    if not node.decl.type.args:
-        return []
-    older = {decl.name: decl for decl in node.param_decls or []}
-    listed = [p for p in node.decl.type.args.params if not isinstance(p, c_ast.EllipsisParam)]
-    return [older.get(p.name, p) if isinstance(p, c_ast.ID) else p for p in listed]

@@ -89,6 +89,7 @@ class Pointers:
             self._draft.text.say(
                 f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");'
             )
+            self._draft.text.asked += 1
             self._draft.text.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
             if pointee.empty:
                 self._draft.text.assume(f"({given} != 0) | ({pointee.count} == 0)")

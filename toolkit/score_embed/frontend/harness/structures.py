@@ -128,6 +128,7 @@ class Structures:
         self._draft.text.say(
             f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");'
         )
+        self._draft.text.asked += wide.bits // 8
         if 0 < bits < wide.bits:
             self._draft.text.say(f"{name} &= {(1 << bits) - 1:#x};")
         self._draft.text.say(f"{spot.place} = {name};")
@@ -197,6 +198,7 @@ class Structures:
             self._draft.text.say(
                 f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");'
             )
+            self._draft.text.asked += ELEMENTS * bits(of) // 8
         else:
             self._draft.text.lose(member, last.type, "only numbers are made behind a structure")
         if count:

@@ -75,13 +75,15 @@ class HarnessText:
         self.numbers: dict[str, str] = {}  # lvalue → label, of inputs that are numbers
         self.arrays: list[InputArray] = []
         self.guesses: list[Guess] = []
+        self.states: list[str] = []  # pointers to structures that may be written to
+        self.asked = 0  # bytes of input, as far as types say
         self._used: set[str] = set()
 
     def of_a_function(self) -> HarnessText:
         """The body of a function before `main`: what is said of it is said of the whole."""
         inner = HarnessText(self._scope)
         inner.before, inner.within, inner.lost, inner._used = self.before, self.within, self.lost, self._used
-        inner.arrays, inner.guesses = self.arrays, self.guesses
+        inner.arrays, inner.guesses, inner.states = self.arrays, self.guesses, self.states
         return inner
 
     def bounds(self) -> list[str]:
@@ -139,6 +141,7 @@ class HarnessText:
         name = self.fresh(label, "_choice")
         words = ", ".join(f"{number} {text}" for number, text in enumerate(said))
         self.say(f'unsigned char {name}; __score_symbolic(&{name}, sizeof {name}, "{label}: {words}");')
+        self.asked += 1
         self.assume(f"{name} < {count}")
         return name
 
@@ -158,6 +161,10 @@ class HarnessText:
         """A bound of what a pointer leads to that nobody has said."""
         self.bound(words)
         self.guesses.append(Guess(as_written(label), as_written(words)))
+
+    def no_guess(self, label: str) -> None:
+        """What a pointer leads to is as large as somebody has said, also where what the pointer is in is not."""
+        self.guesses.append(Guess(as_written(label), ""))
 
     def array(self, label: str, of: CType | None, count: str = "") -> None:
         """An input that is an array of numbers, or several inputs `label[0]…` (`of`: None). `count`: the lvalue of how

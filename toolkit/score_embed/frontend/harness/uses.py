@@ -15,8 +15,12 @@ from score_embed.frontend.c.signature import attribute_texts, declared_attribute
 
 
 def parameters_of(function: c_ast.FuncDef) -> list[c_ast.Node]:
-    """As they are declared in its head."""
-    return list(function.decl.type.args.params) if function.decl.type.args else []
+    """As they are declared, also before the body, as K&R had it."""
+    if not function.decl.type.args:
+        return []
+    older = {decl.name: decl for decl in function.param_decls or []}
+    listed = [p for p in function.decl.type.args.params if not isinstance(p, c_ast.EllipsisParam)]
+    return [older.get(p.name, p) if isinstance(p, c_ast.ID) else p for p in listed]
 
 
 def counted_by(member: c_ast.Decl) -> str:
