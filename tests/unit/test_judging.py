@@ -21,7 +21,7 @@ from score_embed.explore.search import Search
 SITES = table(symbolic(16, slot(1), 4, "x"), condition(17, compare(Op.EQ, slot(1), 5)))
 EVENTS = bytes(Stream().head(16).head(17, 0))
 DATA = bytes(4)
-IMAGE: Any = SimpleNamespace(sites=SITES, verify=False, constants=None)
+IMAGE: Any = SimpleNamespace(sites=SITES, verify=False, constants=None, entry=None)
 
 
 def end(verdict: Verdict, code: int = 0, events: bytes = EVENTS, **more: object) -> Finished:
