@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
@@ -113,11 +113,12 @@ class _Line(NamedTuple):
     line: int
 
 
-def _lines(dwarf: object, addresses: Collection[int], runtime: str) -> Iterator[tuple[int, _Line]]:
-    """The line of each address that is known. Of a probe that is part of a function: the line that it was put to."""
+def _lines(dwarf: Any, addresses: Collection[int], runtime: str) -> Iterator[tuple[int, _Line]]:
+    """The line of each address that is known. Of a probe that is part of a function: the line that it was put to.
+    (elftools has no types.)"""
     wanted = sorted(addresses)
-    for unit in dwarf.iter_CUs():  # type: ignore[attr-defined]
-        program = dwarf.line_program_for_CU(unit)  # type: ignore[attr-defined]
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
         if program is None:
             continue
         base = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
@@ -137,10 +138,10 @@ def _lines(dwarf: object, addresses: Collection[int], runtime: str) -> Iterator[
             before = state
 
 
-def _file(header: object, index: int, folder: str) -> str:
-    new = header.version >= 5  # type: ignore[attr-defined]
-    entry = header.file_entry[index if new else index - 1]  # type: ignore[attr-defined]
-    folders = header.include_directory  # type: ignore[attr-defined]
+def _file(header: Any, index: int, folder: str) -> str:
+    new = header.version >= 5
+    entry = header.file_entry[index if new else index - 1]
+    folders = header.include_directory
     at = entry.dir_index if new else entry.dir_index - 1
     within = folders[at].decode("utf-8", "replace") if 0 <= at < len(folders) else ""
     return os.path.normpath(os.path.join(folder, within, entry.name.decode("utf-8", "replace")))

@@ -13,7 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from score_embed import __version__, config, userfile
 from score_embed.cli.output import prepare, silence
@@ -46,7 +46,7 @@ _OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})  # wha
 class _Parser(argparse.ArgumentParser):
     """argparse with our error type, so that every message has the same shape."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]
+    def error(self, message: str) -> NoReturn:
         raise UsageError(message, "command line", f"See `{self.prog} --help`.")
 
 

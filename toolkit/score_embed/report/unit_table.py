@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.contract.judged import ACCEPT, REFUSE
+from score_embed.contract.words import Stop
 from score_embed.errors import printable
 from score_embed.report import kinds
 from score_embed.report.text import set_apart
@@ -67,7 +68,7 @@ def table(rows: Sequence[Row]) -> Table:
 def ended(row: Row) -> str:
     """How, within which bounds, and why not otherwise."""
     said = row.stopped or "not explored yet"
-    if row.stopped == "exhausted" and row.within:
+    if row.stopped == Stop.EXHAUSTED and row.within:
         more = len(row.within) - _FEW
         said += f" within {', '.join(row.within[:_FEW])}" + (f" and {more} more" if more > 0 else "")
     first, *others = row.why.split("; ")

@@ -15,36 +15,14 @@ from score_embed.contract.words import Stop
 from score_embed.results.sourcemap import SourceMap
 
 # What these return is no input that was explored, and differs from run to run. A stub makes it one.
-_DIFFERS = frozenset(
-    {
-        *(
-            "arc4random",
-            "arc4random_buf",
-            "arc4random_uniform",
-            "clock",
-            "clock_gettime",
-            "ftime",
-            "getcpu",
-            "getentropy",
-        ),
-        *(
-            "getitimer",
-            "getloadavg",
-            "getpgid",
-            "getpgrp",
-            "getpid",
-            "getppid",
-            "getrandom",
-            "getrusage",
-            "getsid",
-            "gettid",
-        ),
-        *("gettimeofday", "mktemp", "sched_getcpu", "syscall", "sysinfo", "tempnam", "time", "timer_gettime", "times"),
-        *("timespec_get", "tmpnam", "tmpnam_r", "__builtin_ia32_rdtsc", "__builtin_ia32_rdtscp"),
-        *(f"__builtin_ia32_rdrand{bits}_step" for bits in (16, 32, 64)),
-        *(f"__builtin_ia32_rdseed_{bits}_step" for bits in ("hi", "si", "di")),
-    }
-)
+_DIFFERS = frozenset({
+    "arc4random", "arc4random_buf", "arc4random_uniform", "clock", "clock_gettime", "ftime", "getcpu", "getentropy",
+    "getitimer", "getloadavg", "getpgid", "getpgrp", "getpid", "getppid", "getrandom", "getrusage", "getsid",
+    "gettid", "gettimeofday", "mktemp", "sched_getcpu", "syscall", "sysinfo", "tempnam", "time", "timer_gettime",
+    "times", "timespec_get", "tmpnam", "tmpnam_r", "__builtin_ia32_rdtsc", "__builtin_ia32_rdtscp",
+    *(f"__builtin_ia32_rdrand{bits}_step" for bits in (16, 32, 64)),
+    *(f"__builtin_ia32_rdseed_{bits}_step" for bits in ("hi", "si", "di")),
+})  # fmt: skip
 
 
 def is_vacuous(summary: Mapping[str, Any]) -> bool:

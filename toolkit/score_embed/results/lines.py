@@ -10,6 +10,7 @@ import bisect
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class LineTable:
         row = self._rows[at]
         return (row.file, row.line) if row.file and row.line else None
 
-    def _read(self, dwarf: object, by_name: dict[str, list[str]]) -> None:
-        for unit in dwarf.iter_CUs():  # type: ignore[attr-defined]
-            program = dwarf.line_program_for_CU(unit)  # type: ignore[attr-defined]
+    def _read(self, dwarf: Any, by_name: dict[str, list[str]]) -> None:
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
             if program is None:
                 continue
             header = program.header

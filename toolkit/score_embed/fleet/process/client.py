@@ -332,6 +332,10 @@ class ClientProcess:
         work = WorkNotes(folder, self._options.slot) if folder is not None else None
         return Executor(self._options.name, self._jobs[campaign], self._wants_end, not self._options.unconfined, work)
 
+    def _part(self, campaign: int, offset: int) -> service.ImagePart:
+        wanted = service.ImagePartWanted(campaign, offset)
+        return self._ask(wanted, service.ImagePart, lambda part: part.offset == offset)
+
     def _fetch(self, campaign: int) -> jobs.ReadyJob:
         wanted = service.JobWanted(campaign, __version__)
         job = self._ask(wanted, service.Job, lambda job: job.campaign == campaign)
@@ -339,12 +343,7 @@ class ClientProcess:
         if elf is None:
             image = b""
             while len(image) < job.size:
-                offset = len(image)
-                part = self._ask(
-                    service.ImagePartWanted(campaign, offset),
-                    service.ImagePart,
-                    lambda part, offset=offset: part.offset == offset,  # type: ignore[misc]
-                )
+                part = self._part(campaign, len(image))
                 if not part.data:
                     break
                 image += part.data

@@ -122,7 +122,9 @@ class GnuLexer(CLexer):  # type: ignore[misc]
         self._plain = text.isascii() and "\\u" not in text and "\\U" not in text
 
     def _skip_blanks(self) -> None:
-        start, end = self._pos, _BLANKS.match(self._lexdata, self._pos).end()  # type: ignore[union-attr]
+        blanks = _BLANKS.match(self._lexdata, self._pos)
+        assert blanks is not None  # none are blanks, too
+        start, end = blanks.span()
         lines = self._lexdata.count("\n", start, end)
         if lines:
             self._lineno += lines

@@ -143,10 +143,10 @@ class Parameters:
             if isinstance(u, Pointer) and self._is_plain_buffer(u, name, pointee):
                 element = self._element(u)
                 maker.buffer(element, variable, spot, pointee, hint)
-                kind = "bytes" if isinstance(element, Int) and element.bits == 8 and not element.signed else "raw"
+                is_bytes = isinstance(element, Int) and element.bits == 8 and not element.signed
                 most = hint.size or ELEMENTS
                 array = self._draft.scope.declare(element, f"{name}[{most}]")
-                return Argument(name, array, name, kind)  # type: ignore[arg-type]
+                return Argument(name, array, name, "bytes" if is_bytes else "raw")
             declaration = self._draft.scope.declare(u, variable)
             if isinstance(u, VaList):
                 declared.append(f"static {declaration};")

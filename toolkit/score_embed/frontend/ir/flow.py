@@ -166,11 +166,18 @@ def read_by_itself(s: Stmt) -> set[int]:
     return set()
 
 
-def slot_written(s: Stmt) -> int | None:
+def written(s: Stmt) -> SlotRef | None:
+    """The slot that it writes."""
     match s:
         case Assign(dest=SlotRef() as dest) | Symbolic(dest=SlotRef() as dest) | Call(dest=SlotRef() as dest):
-            return dest.slot.index
+            return dest
     return None
+
+
+def slot_written(s: Stmt) -> int | None:
+    """Its number."""
+    dest = written(s)
+    return dest.slot.index if dest is not None else None
 
 
 def live_after(blocks: Sequence[Block]) -> list[set[int]]:

@@ -200,7 +200,7 @@ class LocalDeclarations:
         if isinstance(symbol, Variable):
             self.b.add(Clear(self.b.coord, symbol.name))
         if node.init is not None and isinstance(t, (Array, Struct)):
-            self.initialisers.initialise(self.b.local_place(symbol.name, t), node.init)  # type: ignore[union-attr]
+            self.initialisers.initialise(self.b.local_place(node.name, t), node.init)
         elif node.init is not None:
             value = self.places.exact(scalar_value(node.init))
             self.assignments.store(self.places.lvalue(c_ast.ID(node.name, node.coord)), value)

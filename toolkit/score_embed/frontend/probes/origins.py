@@ -31,7 +31,7 @@ from score_embed.frontend.ir.exp import (
     base_of,
     is_arithmetic,
 )
-from score_embed.frontend.ir.flow import places, slot_written
+from score_embed.frontend.ir.flow import places, written
 from score_embed.frontend.probes.downwards import lead_down
 from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, Struct, Types, Void, declare
 
@@ -118,14 +118,14 @@ class _Writer:
         yield self._found(self._body.coord, self._origins[index], pointer, where)
 
     def told(self, s: Stmt) -> Iterator[Stmt]:
-        dest = slot_written(s)
-        origin = self._origins.get(dest) if dest is not None else None
+        dest = written(s)
+        origin = self._origins.get(dest.slot.index) if dest is not None else None
         if isinstance(s, Call):
             yield from self._arguments(s)
         result = f"{self._body.emitted_name}#{_RESULT}"
         if isinstance(s, Return) and isinstance(s.value, SlotRef) and result in self._strays:
             yield self._stray(s, self._number(result), s.value.c(), s.value)
-        if origin is None:
+        if origin is None or dest is None:
             yield s
         elif isinstance(s, Assign) and self._made_of(s.exp) is not None:
             made_of = self._made_of(s.exp)
@@ -134,8 +134,7 @@ class _Writer:
             yield s
         else:
             yield s
-            pointer: SlotRef = s.dest  # type: ignore[attr-defined]  # all that write a slot have one
-            yield self._found(s.coord, origin, pointer, self._found_in(s))
+            yield self._found(s.coord, origin, dest, self._found_in(s))
         if isinstance(s, Assign) and isinstance(s.dest, Place) and self._is_stray_place(s.dest):
             yield self._stray(s, f"&{s.dest.text}", s.dest.text, s.exp)
 
@@ -220,9 +219,9 @@ def _definitions(body: Body) -> dict[int, list[Stmt]]:
     """The statements that write each slot that is a pointer to objects."""
     found: dict[int, list[Stmt]] = {}
     for s in body.statements:
-        index = slot_written(s)
-        if index is not None and _is_object_pointer(s.dest.type):  # type: ignore[attr-defined]
-            found.setdefault(index, []).append(s)
+        dest = written(s)
+        if dest is not None and _is_object_pointer(dest.type):
+            found.setdefault(dest.slot.index, []).append(s)
     return found
 
 

@@ -130,11 +130,11 @@ def _pygal() -> Any:
     return pygal
 
 
-def _svg(chart: object, title: str) -> Markup:
+def _svg(chart: Any, title: str) -> Markup:
     """Without what would style it, run, or name its maker's hosts."""
     from pygal.etree import etree
 
-    root = chart.render_tree()  # type: ignore[attr-defined]
+    root = chart.render_tree()
     for parent in list(root.iter()):
         for child in list(parent):
             if not isinstance(child.tag, str) or child.tag in _UNUSED or child.get("class") in _EMPTY:
