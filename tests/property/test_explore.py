@@ -281,6 +281,8 @@ def test_every_layer_tells_the_truth_on_trees(tree: Tree, first: bytes) -> None:
 def test_same_flips_as_algorithm_1_none_twice(
     strategy: str, memory: int, waits: bool, routes: int, tree: Tree, first: bytes, stops: list[int]
 ) -> None:
+    """SCORE's Theorems 1 to 3: the flips are those of Algorithm 1, in whatever order; no pair is run twice, no path is
+    taken twice; and none is missing. Also with flips that wait, spilled pairs, forgotten paths, and resumes."""
     program = Program(tree, SIZE)
     reference: list[tuple[bytes, int]] = []
     algorithm_1(program, first, 0, ROOT, reference)

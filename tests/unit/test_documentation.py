@@ -9,6 +9,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from score_embed.cli import commands
 from score_embed.contract.sites import Op, SiteKind
+from score_embed.contract.words import Layer, Statement, Stop, Unflipped, Vector
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs", "boards", "simulators", "examples", "integrations")
@@ -145,6 +147,26 @@ def test_modules_of_terms_exist() -> None:
     assert len(named) > 50
     folders = [ROOT, ROOT / "toolkit" / "score_embed"]
     assert not [name for name in named if not any((folder / name).exists() for folder in folders)]
+
+
+def test_terms_occur_in_their_modules() -> None:
+    """Each row's first column has a word that one of the files in its last column has, too."""
+    folders = [ROOT, ROOT / "toolkit" / "score_embed", ROOT / "toolkit" / "engine" / "src"]
+    missing = []
+    rows = [line.split("|") for line in read(ROOT / "docs" / "terminology.md").splitlines() if line.startswith("|")]
+    for row in rows:
+        words = [re.sub(r"\(.*\)|[^a-z]", "", word.lower()) for word in row[1].split(",")]
+        files = [file for _, name in CODE.findall(row[-2]) for folder in folders if (file := folder / name).is_file()]
+        text = re.sub(r"[^a-z]", "", "".join(map(read, files)).lower())
+        if files and any(words) and not any(word and word in text for word in words):
+            missing.append(row[1].strip())
+    assert not missing
+
+
+@pytest.mark.parametrize("kind", [Stop, Unflipped, Vector, Statement, Layer])
+def test_words_of_results_are_explained(kind: type[StrEnum]) -> None:
+    pages = "".join(read(ROOT / "docs" / name) for name in ("terminology.md", "reports.md", "mcdc.md"))
+    assert not [word for word in kind if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", pages)]
 
 
 def test_a_file_that_is_not_there_is_seen() -> None:

@@ -14,7 +14,7 @@ TOOLKIT = ROOT / "toolkit" / "score_embed"
 SMALL = 60  # lines
 _ROW = re.compile(r"\| (?P<number>\d+) \|(?P<question>[^|]*)\|(?P<answer>[^|]*)\|[^|]*\|")
 _CODE = re.compile(r"`([^`]+)`")
-_FILE = re.compile(r"[\w/]+\.(?:py|c|h|cpp|md)")
+_FILE = re.compile(r"[\w/]+\.(?:py|c|h|cpp|hpp|css|md)")
 # Where a file's name may begin: those of Python are in the toolkit, and the engine's are named without their folder.
 _ROOTS = ("toolkit/score_embed", ".", "toolkit/engine", "runtime")
 
@@ -32,8 +32,8 @@ def file_of(name: str) -> Path:
     return places[0]
 
 
-def test_there_are_forty_questions() -> None:
-    assert list(rows()) == [str(number) for number in range(1, 41)]
+def test_there_are_sixty_questions() -> None:
+    assert list(rows()) == [str(number) for number in range(1, 61)]
 
 
 @pytest.mark.parametrize("number", rows())

@@ -1,8 +1,9 @@
 """Ctrl-C (and SIGTERM) as a wish: the first one lets the running test end and the campaign save, the second stops now.
 
 A solver's question can take long, and Python's signal handlers wait for its end. So a thread watches: if a signal came
-or the time is over, and the test in work does not end by itself within a moment, it hurries the solver. Loops of our
-own ask `pressing` now and then: it looks at the clock itself, because the thread does not run while the engine does.
+or the time is over, and the test in work does not end by itself within a moment, it ends the solver's question
+(`interrupt` of `solve/query.py`). Loops of our own ask `pressing` now and then: it looks at the clock itself, because
+the thread does not run while the engine does.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ QUICK = 512 << 10
 _SWIFTLY = ("-fno-tree-pta",)
 DEADLINE = 300  # seconds for one run of the compiler
 
-# So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
-# user's that is also a builtin's stays a call.
+# So that the host's bit-vector semantics and the compiler's agree, and so that a name of the user's that is also a
+# builtin's stays a call.
 SEMANTICS = (
     "-fwrapv",
     "-fno-strict-aliasing",

@@ -3,8 +3,8 @@
 Its driver hands in messages, ends of tests and the time, and carries out the effects that come back. Everything that
 has to arrive is said again until it is answered; saying it twice does no harm. What decides is in `protocol.CLIENT`.
 
-Its parts: `reporting` has the results on their way, `receiving` and `giving` the pairs from and for others. All speak
-in one `conversation`, and share the queue.
+Its parts: `reporting` has the results on their way, `sharing` the pairs from and for others. All speak in one
+`conversation`, and share the queue.
 """
 
 from __future__ import annotations

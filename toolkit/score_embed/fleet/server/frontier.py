@@ -4,7 +4,8 @@ Everything else (the status table, who holds which pair) may be wrong for a whil
 become known in the transaction in which it becomes done, and a pair is done only after the pair it came from. So
 whatever is committed when everybody dies, the frontier still leads to every path, and no pair is recorded twice.
 
-Owners are kept in the record too, so that a server that starts again takes away from no client what it holds.
+Owners are kept in the record too, so that a server that starts again takes away from no client what it holds. When
+nothing is left, `membership.py` says STOP to whoever belongs to the campaign.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A simulated fleet from what a user asks for (a tree, costs, how long, with which faults), and what it came to."""
+"""A rehearsal: a simulated fleet of what a user asks for (tree, costs, time, faults), and what came of it."""
 
 from __future__ import annotations
 

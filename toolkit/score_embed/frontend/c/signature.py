@@ -1,7 +1,8 @@
 """What stands before a function's body: which attributes leave it alone, which would break its probes, its header.
 
 Instrumentation gives a function side effects and an address. Attributes that promise otherwise are taken from its
-declarations, and a definition that C99's `inline` would not emit is emitted.
+declarations, and a definition that C99's `inline` would not emit is emitted. Interrupt handlers are known here, too, by
+attribute or name.
 """
 
 from __future__ import annotations
