@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from score_embed.cli import commands
+from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import Op, SiteKind
 from score_embed.contract.words import Layer, Statement, Stop, Unflipped, Vector
 
@@ -267,8 +268,9 @@ def test_every_option_of_run_is_explained() -> None:
 
 def test_the_page_of_probes_has_the_numbers_of_the_contract() -> None:
     page = read(ROOT / "docs" / "design" / "probes.md")
-    kinds = re.findall(r"^\| (\d+) (\w+) \|", page, re.MULTILINE)
+    kinds, reserved = (re.findall(r"^\| (\d+) ([\w-]+) \|", part, re.MULTILINE) for part in page.split("## Event stream"))
     assert kinds == [(str(kind.value), kind.name.lower()) for kind in SiteKind]
+    assert [number for number, _ in reserved] == [str(event.value) for event in Reserved]
     listed = page.partition(" ops: ")[2].partition("A shift's count")[0]
     ops = dict(re.findall(r"\b(\d+)\s+(\w+)", re.sub(r"\([^)]*\)", "", listed)))
     assert ops == {str(op.value): "a" if op is Op.ADDRESS else op.name.lower() for op in Op}
