@@ -24,7 +24,7 @@ from page import write_table
 from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import ScoreError
 from score_embed.image.image import build_image
@@ -70,7 +70,7 @@ def exchange(line: Line, own: Session, out: bytes, done: Callable[[], bool]) -> 
 def channel_and_test(board: Board, size: int) -> tuple[float, float]:
     """Median milliseconds of a bare round trip, and of a test."""
     image = build_image(board, [HERE / "tokenizer.c"], cflags=[f"-DSIZE={size}"])
-    with closing(workplace.start_target(board, image.elf, image.build_id)) as target:
+    with closing(campaign_folder.start_target(board, image.elf, image.build_id)) as target:
         assert isinstance(target, WiredTarget)
         line = target.raw()
         own = Session(image.build_id)

@@ -12,7 +12,7 @@ from exploring import record
 from runner import BOARDS, explore
 
 from score_embed.board.profile import find_board
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.contract.outcome import Run
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.prf import grow
@@ -330,7 +330,7 @@ def test_no_formula_is_wrong_where_an_opaque_result_flows_into_it(tmp_path: Path
     as whole ones, although the result in the prefix changes with the input."""
     image = kept(tmp_path, verify)
     tried: Counter[str] = Counter()
-    with closing(workplace.start_target(find_board("native"), image.elf, image.build_id)) as target:
+    with closing(campaign_folder.start_target(find_board("native"), image.elf, image.build_id)) as target:
         for seed in range(1000):
             explorer = Explorer(Trail(image.sites, verify), default_chain())
             search = Search(explorer, Queue(DepthFirst()), [grow(seed, b"", 4)])

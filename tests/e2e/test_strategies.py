@@ -18,7 +18,7 @@ from runner import explore, score_embed
 from score_embed import config
 from score_embed.board.profile import find_board
 from score_embed.campaign import campaign
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign.ending import conclude
 from score_embed.campaign.opening import Opened
 from score_embed.explore.concolic import Explorer
@@ -45,7 +45,7 @@ class Explored:
 
     def __init__(self, image: Image, folder: Path, **options: Any) -> None:
         settings = config.Settings(**options)
-        target = workplace.start_target(BOARD, image.elf, image.build_id)
+        target = campaign_folder.start_target(BOARD, image.elf, image.build_id)
         folder.mkdir()
         with closing(target), Store.create(folder) as record:
             for part in ("tests", "bugs"):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.confine.layers import layers, require
 from score_embed.confine.rights import Rights
 from score_embed.contract.outcome import Run, Verdict
@@ -99,7 +99,7 @@ def _compiler(profile: Board) -> Finding:
         profile.require_tools()
     except UsageError as error:
         return Finding("tools", error.what, error.hint)
-    return Finding("compiler", workplace.compiler_version(profile))
+    return Finding("compiler", campaign_folder.compiler_version(profile))
 
 
 def _emulator(profile: Board) -> Finding | None:
@@ -188,7 +188,7 @@ def _answer(profile: Board, folder: Path) -> Finding:
     source = folder / "doctor.c"
     source.write_text(PROGRAM, encoding="ascii")
     image = build_image(profile, [source])
-    with closing(workplace.start_target(profile, image.elf, image.build_id)) as target:
+    with closing(campaign_folder.start_target(profile, image.elf, image.build_id)) as target:
         free = target.info.free_ram
         done = target.run(Run(1, (7).to_bytes(4, "little")))
     if (done.verdict, done.code) != (Verdict.RETURN, 1):

@@ -15,7 +15,7 @@ from pathlib import Path
 from score_embed import __version__, config
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, find_board, find_profile, load_board
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign import trust
 from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
@@ -89,7 +89,7 @@ def begin(
     check_sources(settings)
     said = judged_by(settings)
     name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
-    folder = workplace.make_folder(settings.out, name)
+    folder = campaign_folder.make_folder(settings.out, name)
     beside = _second_witness(settings, board) if built is None else None
     try:
         with Steps(f"{name} on {board.name}") as steps:
@@ -97,7 +97,7 @@ def begin(
             steps("waiting for the target")
             target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
-        workplace.discard(folder)
+        campaign_folder.discard(folder)
         if beside is not None:
             beside.abandon()
         raise
@@ -105,8 +105,8 @@ def begin(
         if beside is not None:
             beside.close()
     record = stack.enter_context(Store.create(folder))
-    workplace.furnish(folder, image)
-    workplace.add_stubs(folder, image)
+    campaign_folder.furnish(folder, image)
+    campaign_folder.add_stubs(folder, image)
     if beside is not None:
         _keep_witness(beside, record)
     elif built is not None and built.witness is not None:
@@ -135,7 +135,7 @@ def go_on(
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
     _note_baseline(record, settings)
-    image, confined = load_image(record.folder / workplace.IMAGE), not settings.unconfined
+    image, confined = load_image(record.folder / campaign_folder.IMAGE), not settings.unconfined
     note_confinement(record, board, image.outside, confined)
     target = stack.enter_context(ready_target(board, image, confined)) if with_target else None
     return Opened(settings, board, image, record, target)
@@ -173,8 +173,8 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
 @contextmanager
 def ready_target(board: Board, image: Image, confined: bool = True) -> Iterator[Target]:
     """A target that answers: whether there is one is known before anything is written down."""
-    with workplace.beside_target(board):
-        target = workplace.start_target(board, image.elf, image.build_id, confined)
+    with campaign_folder.beside_target(board):
+        target = campaign_folder.start_target(board, image.elf, image.build_id, confined)
         try:
             try:
                 _ = target.info
@@ -229,7 +229,7 @@ def _keep_witness(builder: Builder, record: Store) -> None:
 
 
 def _add_witness(path: Path, record: Store) -> None:
-    workplace.add_program(record.folder, path, witness.PROGRAM, shared=True)
+    campaign_folder.add_program(record.folder, path, witness.PROGRAM, shared=True)
     witness.wanted(record)
 
 
@@ -291,7 +291,7 @@ def judged_by(settings: config.Settings) -> tuple[judged.Judged, ...]:
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     """All that resume and replay need, besides the image itself."""
     record.put(SETTINGS, dataclasses.replace(settings, board=str(board.path)))
-    record.put(VERSIONS, {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    record.put(VERSIONS, {"score-embed": __version__, "compiler": campaign_folder.compiler_version(board)})
     trust.sign(record)
     record.commit()
 

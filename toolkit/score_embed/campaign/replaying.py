@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed.board.profile import find_board
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign import trust
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.running import Runner
@@ -82,8 +82,8 @@ def replay_tests(
             raise UsageError(what, str(folder), "The numbers are in the names of the files in tests/ and bugs/.")
         board = find_board(settings.board, settings.run, port or settings.port)
         board.require_tools()
-        image = load_image(folder / workplace.IMAGE)
-    target = workplace.start_target(board, image.elf, image.build_id, confined)
+        image = load_image(folder / campaign_folder.IMAGE)
+    target = campaign_folder.start_target(board, image.elf, image.build_id, confined)
     try:
         runner = Runner(target, settings, image)
         results: list[Replayed] = []

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from score_embed.campaign import folder as workplace
+from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign import trust
 from score_embed.cli import words
 from score_embed.errors import StorageError, UsageError
@@ -83,7 +83,7 @@ def _require_harness(record: Store, found: Findings, trusted: bool) -> None:
     if not stubs and (entry is None or not entry.harness):
         return
     trust.require(record, trusted)
-    image = load_image(record.folder / workplace.IMAGE)
+    image = load_image(record.folder / campaign_folder.IMAGE)
     if (image.entry, image.stubs) != (entry, stubs):
         hint = "Start a new campaign."
         raise StorageError("the harness in the record is not the one that was run", str(record.folder), hint)

@@ -168,15 +168,15 @@ class ClientProcess:
                 self._executor.rest()
             idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
             self._listen(idle)
-            while self._waiting and self._end is None:
+            while self._waiting and not self.has_ended:
                 self._take(*self._waiting.popleft())
             self._tick()
             if self._interrupt.wanted and self._leaving is None:
                 self._leave()
             self._require_server()
-        if self._checks and self._end is None and self._leaving is None:
+        if self._checks and not self.has_ended and self._leaving is None:
             self._check(self._checks.popleft())
-        elif self._next is not None and self._end is None:
+        elif self._next is not None and not self.has_ended:
             pair, self._next = self._next, None
             self._run_pair(pair)
 
@@ -239,7 +239,7 @@ class ClientProcess:
             if self._leaving is None and self._client.state is ClientState.LEAVING:
                 self._leaving = now
         overdue = self._leaving is not None and now > self._leaving + _PATIENCE
-        return overdue or self._end is not None or self._interrupt.pressing()
+        return overdue or self.has_ended or self._interrupt.pressing()
 
     # The line -----------------------------------------------------------------------------------------------
 
