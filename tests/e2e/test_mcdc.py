@@ -88,6 +88,17 @@ def test_what_was_shown_is_told_by_condition(tmp_path: Path) -> None:
     assert "    b == 7: masking shown; unique cause shown (TFF and TT-)" in said
 
 
+def test_functions_of_the_library_have_their_names(tmp_path: Path) -> None:
+    """Of those with models, too."""
+    text = """#include <stdlib.h>
+    #include "score.h"
+    static void *(*take)(size_t) = malloc;
+    int main(void) { int a; SYM_INT(a); return take == malloc && a > 3; }
+    """
+    found = explore(tmp_path, {"m.c": text}, "--goal", "mcdc")
+    assert set(rows(found.summary, "masking")) == {"take == malloc && a > 3"}
+
+
 def test_infeasible_is_said_where_it_is_proved(tmp_path: Path) -> None:
     text = ABC.replace("a > 3 &&", "a == 3 && (a != 3 || 0) &&")
     found = explore(tmp_path, {"abc.c": text}, "--goal", "mcdc")

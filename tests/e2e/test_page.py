@@ -62,6 +62,18 @@ def test_any_screen(chromium: Browser, place: Path, size: tuple[int, int], dark:
         assert found.is_quiet()
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE, NARROW], ids=["desk", "phone", "narrow"])
+def test_long_names_and_vectors_fit(chromium: Browser, tmp_path: Path, size: tuple[int, int]) -> None:
+    pages.wide(tmp_path)
+    for name, folders in (("page", ["."]), ("project", [".", "."])):
+        made = score_embed("report", *folders, "--html", f"{name}.html", cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        with opened(chromium, tmp_path / f"{name}.html", size) as found:
+            assert found.width() == 0
+            found.page.emulate_media(media="print")
+            assert found.width() == 0
+
+
 def test_print(desk: Opened) -> None:
     desk.page.emulate_media(media="print")
     assert desk.width() == 0

@@ -43,6 +43,21 @@ def decided(record: Store) -> None:
     record.put(VECTORS, VectorState(vectors, brought, 2))
 
 
+def wide(folder: Path) -> None:
+    """Of a program with a long name, and a decision of 70 conditions: nobody can break its vectors between words."""
+    name = "a_function_whose_name_is_long_and_says_what_it_does"
+    recorded.write(folder, "exhausted", {"name": name, "within": ["payload ≤ 16 bytes"]})
+    conditions = tuple(Condition(16 + number, f"parser->buffers[parser->at].pointer[{number}]==0x{number:08x}") for number in range(70))
+    tree: tuple[int | str, ...] = (0,)
+    for number in range(1, 70):
+        tree += (number, OR)
+    vectors = [(0, "F" * 70, 1), *((0, "F" * number + "T" + "-" * (69 - number), 2) for number in range(70))]
+    with Store.open(folder) as record:
+        decision = Decision(recorded.A, 2, "f", tree, conditions)
+        record.put(SOURCES, structs.replace(recorded.source_map(), decisions=(decision,)))
+        record.put(VECTORS, VectorState(tuple(vectors), (Brought(1, (0, 1, 2, 6), (0,), False),), 2))
+
+
 def full(folder: Path) -> None:
     """The record of `recorded.py`, with a fleet, a time behind it, and vectors."""
     recorded.write(folder, "time")

@@ -6,12 +6,14 @@ The conditions of a decision get their numbers here, for MC/DC.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pycparser import c_ast
 
 from score_embed.contract.coverage import NOT
+from score_embed.contract.sites import shown
 from score_embed.frontend.ir.body import Branch, Copy, Decision, SetPlain
 from score_embed.frontend.ir.exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lower.arithmetic import zero
@@ -33,6 +35,7 @@ from score_embed.frontend.types.ctype import (
 )
 
 _MOST_TEXT = 60  # characters of a condition that are kept
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _WEAK = (c_ast.TernaryOp, c_ast.Assignment)  # as an operand of `&&` they have parentheses
 
 
@@ -277,6 +280,6 @@ class Conditions:
 
 
 def _shortened(text: str) -> str:
-    """A condition on one line."""
-    text = " ".join(text.split())
+    """A condition on one line, with the names that the user knows."""
+    text = _NAME.sub(lambda name: shown(name[0]), " ".join(text.split()))
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
