@@ -9,11 +9,15 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from runner import explore, score_embed
+
+from score_embed import config
+from score_embed.campaign import campaign
 
 # 2,000 questions of their own, each of which needs Z3.
 PRODUCTS = """
@@ -77,6 +81,17 @@ def test_children_run_before_the_path_is_asked_through(strategy: str, tmp_path: 
     found = explore(tmp_path, {"p.c": PRODUCTS}, "--strategy", strategy, "--max-tests", "10").summary
     assert (found["runs"], found["paths"]) == (10, 10)
     assert sum(found["solver"]["by"].values()) < 200  # of 2,000 flips of the first path alone
+
+
+def test_the_first_children_run_within_a_second(tmp_path: Path) -> None:
+    """Of processor time of the host, which has asked 2,000 conditions as far as they are cheap by then."""
+    (tmp_path / "p.c").write_text(PRODUCTS)
+    plain = config.Settings(sources=(tmp_path / "p.c",), no_witness=True, max_tests=1)
+    campaign.run(replace(plain, out=tmp_path / "built"))
+    begun = time.process_time()
+    found = campaign.run(replace(plain, out=tmp_path / "out", max_tests=4)).summary
+    assert time.process_time() - begun < 1
+    assert (found["paths"], found["conditions"]["max"]) == (4, 2000)
 
 
 def test_a_long_path_leaves_the_others_their_turn(tmp_path: Path) -> None:

@@ -90,15 +90,6 @@ class Decoder:
         self._held = rest
         return out
 
-    @property
-    def holds_part(self) -> bool:
-        """A frame has begun to arrive."""
-        return bool(self._held) or self._dropping
-
-    def resynchronise(self) -> None:
-        """Forget a half-received frame and the sequence: the other side started again."""
-        self._held, self._dropping, self._expected = b"", False, None
-
     def _decode(self, part: bytes, out: list[Frame | DecodeError]) -> None:
         if len(part) > MAX_FRAME:
             self._fail(FrameTooLong(f"{len(part)} bytes in one frame"), out)
