@@ -117,6 +117,8 @@ def test_infeasible_is_said_where_it_is_proved(tmp_path: Path) -> None:
     open_ = explore(tmp_path, {"abc.c": text}, "--goal", "mcdc", "--max-tests", "1", "--out", "first")
     assert set(rows(open_.summary, "masking").popitem()[1]) == {"open", "constant"}
     assert open_.summary["goal"]["proved"] is False
+    missing = f"{open_.summary['goal']['missing']} branch directions and truths of conditions missing"
+    assert f"goal MC/DC: not reached, {missing}" in score_embed("report", "first", cwd=tmp_path).stdout
     assert (found.code, open_.code) == (0, OPEN)
 
 

@@ -64,6 +64,16 @@ def test_first_by_hand(tmp_path: Path) -> None:
     assert first.unknown(OBJECTS) == ["y"]
 
 
+def test_own_tests_are_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "empty").mkdir()
+    said = {"file": "this is no folder", "nix": "there is no such folder", "empty": "there is no file in this folder"}
+    for name, what in said.items():
+        with pytest.raises(UsageError) as caught:
+            testcase.read_own(tmp_path / name)
+        assert (caught.value.what, caught.value.where) == (what, str(tmp_path / name))
+
+
 @pytest.mark.parametrize(
     "text",
     ["{", "[]", '{"x": 1}', '{"inputs": {"x": [1]}}', '{"inputs": {"x": "0g"}}', '{"inputs": {"x": true}}'],

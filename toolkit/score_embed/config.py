@@ -240,7 +240,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "goal", _one_of(GOALS), "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"
     ),
-    Option("have", userfile.name, "DIR", "your own tests: a folder of inputs (.bin), which are run first"),
+    Option("have", userfile.name, "DIR", "your own tests: a folder of inputs, which are run first"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),

@@ -21,6 +21,7 @@ from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
 from score_embed.results.known_bugs import baseline_of
 from score_embed.results.store import Store
+from score_embed.results.testcase import require_folder
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -111,6 +112,8 @@ def require_sources(settings: config.Settings) -> None:
     """Of a new campaign."""
     if settings.first is not None and settings.have is not None:
         raise UsageError("--first and --have both say which tests come first", "command line", "Say one of them.")
+    if settings.have is not None:
+        require_folder(settings.have)
     if settings.retry_lost:
         hint = "Name the campaign whose lost tests are to be run again with --resume DIR."
         raise UsageError("--retry-lost is for a campaign that goes on", "command line", hint)

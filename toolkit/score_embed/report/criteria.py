@@ -24,6 +24,11 @@ _WORDS = {
     Vector.OPEN: "open",
     Vector.CONSTANT: "constant",
 }
+_COUNTED = {
+    "statement": "statements",
+    "branch": "branch directions",
+    "mcdc": "branch directions and truths of conditions",
+}
 
 
 def statement_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
@@ -56,7 +61,7 @@ def goal_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]
         others = "other one is" if found["missing"] == 1 else f"other {found['missing']} are"
         yield f"goal {name}: all that is possible is reached; the {others} proved to be infeasible{bounds}"
     else:
-        yield f"goal {name}: not reached, {found['missing']} missing"
+        yield f"goal {name}: not reached, {found['missing']} {_COUNTED[found['criterion']]} missing"
 
 
 def mcdc_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:

@@ -227,7 +227,15 @@ def read_first(path: Path) -> First:
 
 def read_own(path: Path) -> First:
     """The folder of `--have`: each file is an input, whatever its name, as fuzzers keep them. Raises UsageError."""
+    require_folder(path)
     return _read_folder(path, "*")
+
+
+def require_folder(path: Path) -> None:
+    """Of `--have`, before anything is built. Raises UsageError."""
+    if not path.is_dir():
+        what = "this is no folder" if path.exists() else "there is no such folder"
+        raise UsageError(what, str(path), "--have names a folder of inputs, a file each.")
 
 
 def _read_folder(path: Path, names: str = "*.bin") -> First:
