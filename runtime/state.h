@@ -10,7 +10,7 @@ typedef struct { sc_u32 a, b; } sc_hash;
 
 /* Inputs in memory of which it is known where they are, for a bug's report. A small board's RAM is for other things. */
 #if SC_RAM_SIZE >= 0x4000000u
-#define SC_INPUTS_KNOWN 64u
+#define SC_INPUTS_KNOWN 1024u
 #elif SC_RAM_SIZE >= 0x10000u
 #define SC_INPUTS_KNOWN 32u
 #else

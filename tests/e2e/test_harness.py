@@ -654,6 +654,28 @@ def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(is_old: 
     assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
 
 
+MOVING = """
+typedef unsigned long size;
+static int byte(const unsigned char **buf, size *buflen) { if (!*buflen) return -1; (*buflen)--; return *(*buf)++; }
+int pair(const unsigned char **buf, size *buflen)
+{
+    int a = byte(buf, buflen), b = byte(buf, buflen);
+    return a < 0 || b < 0 ? 0 : a == 7 && b == 9 ? 2 : 1;
+}
+int careless(const unsigned char **buf, size *buflen) { if (*buflen == 3) return (*buf)[3] == 1; return 0; }
+"""
+
+
+def test_a_pointer_that_moves_has_what_is_left_as_its_count(tmp_path: Path) -> None:
+    for function in ("pair", "careless"):
+        (tmp_path / function).mkdir()
+    exact = explore(tmp_path / "pair", {"p.c": MOVING}, "--entry", "pair", "--no-witness").summary
+    assert (exact["bugs"], exact["stopped"], exact["paths"]) == ([], "exhausted", 5)
+    assert "(*buf) ≤ 16 bytes" in exact["within"]
+    beyond = explore(tmp_path / "careless", {"p.c": MOVING}, "--entry", "careless", "--no-witness").summary
+    assert bugs(beyond) == [("out-of-bounds", 9, [])]
+
+
 LARGE_ARGUMENT = """
 struct large { unsigned char bytes[250]; int m[6], n; };
 int spin(const struct large *l) { while (l->n == 3) {} return l->bytes[9] == 7 ? 1 : 2; }
@@ -690,6 +712,17 @@ def test_a_range_of_elements(tmp_path: Path) -> None:
     assert run.bug_kinds == []
 
 
-def test_a_count_that_is_named_after_something_else_is_a_guess(tmp_path: Path) -> None:
-    summary = explore(tmp_path, {"p.c": LINKS}, "--entry", "named", "--no-witness").summary
+@pytest.mark.parametrize("size", [5, 0])
+def test_a_count_that_is_named_after_something_else_is_a_guess(size: int, tmp_path: Path) -> None:
+    """Also where there is no element."""
+    text = LINKS.replace("stream_size == 5", f"stream_size == {size}")
+    summary = explore(tmp_path, {"p.c": text}, "--entry", "named", "--no-witness").summary
     assert bugs(summary) == [("out-of-bounds", 7, ["stream_size says how many version has"])]
+
+
+def test_so_it_is_behind_many_inputs(tmp_path: Path) -> None:
+    members = "; ".join(f"int m{number}" for number in range(90))
+    text = f"struct many {{ {members}; }};\n{LINKS}".replace("(const char *version", "(struct many *m, const char *version")
+    text = text.replace("stream_size == 5 &&", "m->m89 != 7 && stream_size == 5 &&")
+    summary = explore(tmp_path, {"p.c": text}, "--entry", "named", "--no-witness").summary
+    assert [rests for _, _, rests in bugs(summary)] == [["stream_size says how many version has"]]

@@ -130,7 +130,10 @@ int f(int *p, int *q, int n, int *r)
     ((r != (void *) 0) ? (void) 0 : __assert_fail("r", "p.c", 8, "f"));
     if (!(p && n < 9)) { for (;;) { } }
     i = n;
-    if (i == 3) __assert_fail("late", "p.c", 11, "f");
+    if (i == 3) __assert_fail("of a variable", "p.c", 11, "f");
+    if (n == 5) __assert_fail("behind a computation", "p.c", 12, "f");
+    *q = n;
+    if (n == 6) __assert_fail("late", "p.c", 14, "f");
     return *p + *q + *r + i;
 }
 """
@@ -142,7 +145,11 @@ def test_assertions_and_attributes_are_preconditions() -> None:
     said = preconditions.said_of(tree, function, ["p", "q", "n", "r"], Predicates(lambda name: None).only_looks)
     assert said.not_null == {"p", "q", "r"}
     assert said.counts == {"p": "n"}
-    assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == ["count > 2", "count < 9"]
+    assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == [
+        "count > 2",
+        "count < 9",
+        "!(count == 5)",
+    ]
 
 
 THROUGH = """

@@ -44,13 +44,17 @@ class Value(Protocol):
 
 class Draft:
     """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were
-    made, for aliases; `around`: the objects that are being made, and the pointers to them."""
+    made, for aliases; `objects`: label → lvalue, of the single objects behind them; `around`: the objects that are
+    being made, and the pointers to them; `moving`: pointers to a pointer that goes through an array → pointers to the
+    number that says how many are left."""
 
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.function, self.hints = scope, function, hints
         self.text = HarnessText(scope)
         self.heeded = Heeded(hints, function)
         self.pointers: dict[str, str] = {}
+        self.objects: dict[str, str] = {}
+        self.moving: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
 
     def is_pointer(self, label: str) -> bool:

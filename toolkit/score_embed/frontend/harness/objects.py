@@ -95,6 +95,7 @@ class Objects:
         records = (*spot.records, record) if record is not None else spot.records
         inner = replace(spot, place=place, label=label, records=records, said=label.strip("()"))
         self._draft.pointers[spot.label] = f"&{place}"  # what it leads to may lead back
+        self._draft.objects[spot.label] = place
         if record is not None and not read_only:
             self._draft.text.states.append(as_written(spot.label))
         if record is not None:

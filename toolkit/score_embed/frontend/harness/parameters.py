@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -95,8 +96,11 @@ class Parameters:
         for name in names_:
             self._draft.text.take(local[name])
         counts = self._counts(types)
+        moving = self._draft.moving = self._moving(types)
+        for name in (*moving, *moving.values()):
+            counts.of.pop(name, None)
         declared: list[str] = []
-        order = sorted(self._in_order(names_), key=lambda name: name not in counts.of.values())
+        order = sorted(self._in_order(names_), key=lambda name: name not in {*counts.of.values(), *moving.values()})
         arguments: dict[str, Argument | None] = {}
         for name in order:
             arguments[name] = self._parameter(name, types[name], counts, local, declared)
@@ -153,7 +157,8 @@ class Parameters:
             else:
                 declared.append(f"{declaration} = {'{0}' if isinstance(u, (Struct, Array)) else '0'};")
             if isinstance(u, Pointer):
-                pointee = replace(pointee, single=self._is_single(u, name), seen_as=self._seen_as(u, name))
+                single = self._is_single(u, name) or name in self._draft.moving.values()
+                pointee = replace(pointee, single=single, seen_as=self._seen_as(u, name))
         except Unmakeable as error:
             raise BuildError(
                 f"no harness for '{as_written(self._node.decl.name)}': {as_written(name)}: {error}",
@@ -231,6 +236,22 @@ class Parameters:
                     numbers = [other for other, of in types.items() if is_integer(unqualified(of))]
                     what = f"'count' of {as_written(name)}: {shown(hint.count)} is no number here"
                     raise UsageError(what, hint.at, suggestion(hint.count, numbers) if numbers else "Use `size`.")
+        return found
+
+    def _moving(self, types: dict[str, CType]) -> dict[str, str]:
+        """`(const char **buf, size_t *buflen)`: a pointer that functions move on, and how much is left."""
+        body = self._node.body
+        behind = {name: u.to for name, t in types.items() if isinstance(u := unqualified(t), Pointer)}
+        single = [name for name in behind if not uses.is_moved(body, name) and not self._draft.hints.of(name).at]
+        found: dict[str, str] = {}
+        for name, after in itertools.pairwise(types):
+            inner, number = behind.get(name), behind.get(after)
+            if inner is None or number is None or not {name, after} <= {*single} or not names.is_count(after):
+                continue
+            to = unqualified(inner.to) if isinstance(inner := unqualified(inner), Pointer) else None
+            is_buffer = isinstance(to, Void) or (to is not None and is_plain(to))
+            if is_buffer and is_integer(unqualified(number)) and not number.const:
+                found[name] = after
         return found
 
     def _declared_counts(self, found: Counts) -> None:

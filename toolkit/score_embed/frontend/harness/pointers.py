@@ -65,7 +65,8 @@ class Pointers:
         """A pointer that another one leads to, an element of an array, or a variable at file scope."""
         base = without_subscripts(spot.label).strip("*()")
         return Pointee(
-            nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base)
+            count=self._draft.objects.get(self._draft.moving.get(base, ""), ""),
+            nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base),
         )
 
     def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:

@@ -84,7 +84,11 @@ def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: 
             continue
         condition = _asserted(item)
         if condition is None:
-            return
+            name = _computed(item, only_looks)
+            if not name or name in names:
+                return
+            local.add(name)
+            continue
         used = {node.name for node in variables_in(condition)}
         if used & local or not only_looks(condition):
             continue
@@ -95,6 +99,14 @@ def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: 
                 found.not_null.add(name)
             else:
                 found.assumed.append((part, item.coord.line if item.coord else 0))
+
+
+def _computed(node: c_ast.Node, only_looks: OnlyLooks) -> str:
+    """The variable that a statement gives a value, if it does nothing else: `size = 2 * n;` before an assertion."""
+    match node:
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name)) if only_looks(node.rvalue):
+            return str(name)
+    return ""
 
 
 def _asserted(node: c_ast.Node) -> c_ast.Node | None:
