@@ -654,6 +654,15 @@ def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(is_old: 
     assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
 
 
+@pytest.mark.parametrize("called", ["state", "state_t", "state_tag"])
+def test_a_type_has_hints_under_each_of_its_names(called: str, tmp_path: Path) -> None:
+    """Under a name of the type that is not the tag they did nothing."""
+    head = "typedef struct state_tag { int n; } state_t; typedef state_t state;\n"
+    text = f"{head}int f(state *s) {{ return s->n == 300 ? 1 : 2; }}\n"
+    files = {"p.c": text, "score-hints.yaml": f"types:\n  {called}.n: {{range: [0, 255]}}\n"}
+    assert explore(tmp_path, files, "--entry", "f", "--no-witness").summary["paths"] == 1
+
+
 MOVING = """
 typedef unsigned long size;
 static int byte(const unsigned char **buf, size *buflen) { if (!*buflen) return -1; (*buflen)--; return *(*buf)++; }

@@ -65,6 +65,7 @@ class FileScope:
         self._moved, self._passed = uses.members_moved(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
+        self._called = self._record_names()
 
     def _register(self, ext: c_ast.Node) -> None:
         names = self.declarations.scope.names
@@ -114,6 +115,14 @@ class FileScope:
                 if body is not None and body.tag.startswith(ANONYMOUS) and not (of.const or of.volatile):
                     yield body.tag, name
 
+    def _record_names(self) -> dict[str, dict[str, None]]:
+        """Of each structure's tag the names that the file has for it."""
+        found: dict[str, dict[str, None]] = {}
+        for name, symbol in self.declarations.scope.names.items():
+            if isinstance(symbol, TypedefName) and isinstance(of := unqualified(symbol.type), Struct):
+                found.setdefault(of.record.tag, {})[as_written(name)] = None
+        return found
+
     # --- types --------------------------------------------------------------------------------------------------
 
     def declare(self, t: CType, name: str = "") -> str:
@@ -139,6 +148,10 @@ class FileScope:
     def name_of(self, body: Record | Enumeration) -> str:
         """What people call a structure or an enum."""
         return as_written(self._typedefs.get(body.tag, body.tag))
+
+    def names_of(self, record: Record) -> tuple[str, ...]:
+        """All that people may call a structure: its tag, and the names of its type."""
+        return tuple({as_written(record.tag): None, **self._called.get(record.tag, {})})
 
     def is_foreign(self, record: Record) -> bool:
         """A structure of a system header that holds pointers: what is in it is the library's business (FILE)."""

@@ -65,11 +65,7 @@ class Structures:
         return found
 
     def _member(self, record: Record, member: Member, spot: Spot) -> Spot:
-        own = tuple(
-            dict.fromkeys(
-                f"{name}.{member.name}" for name in (as_written(record.tag), self._draft.scope.name_of(record))
-            )
-        )
+        own = tuple(f"{name}.{member.name}" for name in self._draft.scope.names_of(record))
         dot = "" if spot.label.endswith("->") else "."
         return replace(
             spot, place=f"{spot.place}.{member.name}", label=f"{spot.label}{dot}{member.name}", members=own, said=""
