@@ -182,7 +182,7 @@ static sc_i32 input_in(sc_u32 verdict, sc_extent object, const void *origin)
 {
 #if SC_INPUTS_KNOWN
     sc_u32 i, found = SC_INPUTS_KNOWN;
-    sc_uptr size = object.size ? object.size : 1; /* of an array without elements this test has the input all the same */
+    sc_uptr size = object.size ? object.size : 1; /* an array without elements has its input all the same */
     for (i = 0; verdict == SC_VERDICT_OUT_OF_BOUNDS && i < sc.declared; i++) {
         if ((sc_uptr)sc_inputs[i].at - (sc_uptr)object.at >= size) continue;
         if (found == SC_INPUTS_KNOWN) found = i;
