@@ -663,6 +663,39 @@ def test_a_type_has_hints_under_each_of_its_names(called: str, tmp_path: Path) -
     assert explore(tmp_path, files, "--entry", "f", "--no-witness").summary["paths"] == 1
 
 
+INTO = """
+struct stack { short *start, *end, *top; };
+int push(struct stack *s, short x) { if (s->top == s->end) return 0; *s->top++ = x; return s->end - s->start == 16; }
+int pop(struct stack *s) { return *--s->top; }
+struct text { char *first; char *mark; };
+int marked(struct text *t) { return t->mark[0] == 'x' || t->first[0] == 'y' ? 1 : 2; }
+"""
+
+
+def test_members_that_point_into_one_array(tmp_path: Path) -> None:
+    """The file subtracts them. A pointer that nothing tells so of has an array of its own, unless a hint says it."""
+    for function in ("push", "pop", "marked"):
+        (tmp_path / function).mkdir()
+    pushed = explore(tmp_path / "push", {"p.c": INTO.replace("s->end - s", "s->top - s")}, "--entry", "push").summary
+    assert (pushed["bugs"], pushed["stopped"]) == ([], "exhausted")
+    popped = explore(tmp_path / "pop", {"p.c": INTO.replace("s->end - s", "s->top - s")}, "--entry", "pop").summary
+    assert {bug["kind"] for bug in popped["bugs"]} == {"out-of-bounds"}
+    hints = "types:\n  text.mark: {into: first}\n  text.first: {size: 4}\n"
+    files = {"p.c": INTO, "score-hints.yaml": hints}
+    marked = explore(tmp_path / "marked", files, "--entry", "marked", "--no-witness").summary
+    assert [(bug["kind"], bug["inputs"]["t->mark - t->first"]) for bug in marked["bugs"]] == [("out-of-bounds", 4)]
+    hints = "functions:\n  marked:\n    t->mark: {into: t->other}\n"
+    wrong = score_embed("run", "--entry", "marked", "--hints", "h.yaml", "p.c", cwd=_with(tmp_path, hints))
+    assert wrong.returncode == 2
+    assert "h.yaml:3: error: 'into' of 't->mark': no array 't->other' is made before it" in wrong.stderr
+
+
+def _with(folder: Path, hints: str) -> Path:
+    (folder / "p.c").write_text(INTO)
+    (folder / "h.yaml").write_text(hints)
+    return folder
+
+
 MOVING = """
 typedef unsigned long size;
 static int byte(const unsigned char **buf, size *buflen) { if (!*buflen) return -1; (*buflen)--; return *(*buf)++; }

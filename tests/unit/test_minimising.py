@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from score_embed.campaign import simpler
+from score_embed.contract.outcome import Verdict
 from score_embed.results.minimising import MOST_RUNS, Enough, needed, smaller
 from score_embed.results.testcase import Named, Value, named_inputs
 
@@ -108,3 +112,18 @@ def test_too_many_runs_throw_nothing_away() -> None:
 def test_bytes_move_to_the_front_before_their_count_is_made_small() -> None:
     result, _ = found(lambda v: "05" in str(v["buf"])[: 2 * int(v["len"])])
     assert result == ZERO | {"len": 1, "buf": "05" + "00" * 15}
+
+
+def test_runs_that_take_long_are_enough_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of gigabytes ends, and shows the bug each time."""
+    now = [0.0]
+    monkeypatch.setattr("score_embed.campaign.simpler.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def attempt(data: bytes) -> Any:
+        now[0] += 12.0
+        return SimpleNamespace(verdict=Verdict.OUT_OF_BOUNDS)
+
+    again = simpler._Bounded(attempt, lambda done, size: True, False)
+    assert [again(b"x") for _ in range(3)] == [True] * 3
+    with pytest.raises(Enough):
+        again(b"x")

@@ -7,6 +7,7 @@ a hang is each line where that loop stands when the budget is a little smaller.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from score_embed.campaign.describing import Describer, Small
@@ -21,6 +22,7 @@ _MOST_ENDLESS = 2  # runs that do not end, while another bug is looked for: each
 _PART, _LEAST = 16, 2_000  # a hang is tried with this part of the budget, with so many branches at least
 _LOOP = 8  # branches of a loop that are looked at for its lines
 _MOST_HANGING = 60  # runs of a hang
+_LONGEST = 30.0  # seconds: of a copy of gigabytes each run takes long
 
 Simpler = tuple[Small | None, tuple[str, ...] | None]  # and the inputs that the bug depends on, None: not known
 
@@ -73,16 +75,17 @@ class Simplifier:
 
 
 class _Bounded:
-    """Whether the bug comes of an input; raises Enough after too many runs that do not end."""
+    """Whether the bug comes of an input; raises Enough after too many runs that do not end, and when it took long."""
 
     def __init__(
         self, attempt: Callable[[bytes], Finished], shows: Callable[[Finished, int], bool], hangs: bool
     ) -> None:
         self._attempt, self._shows, self._hangs = attempt, shows, hangs
         self._endless = 0
+        self._until = time.monotonic() + _LONGEST
 
     def __call__(self, made: bytes) -> bool:
-        if self._endless > _MOST_ENDLESS:
+        if self._endless > _MOST_ENDLESS or time.monotonic() > self._until:
             raise Enough
         done = self._attempt(made)
         does = self._shows(done, len(made))

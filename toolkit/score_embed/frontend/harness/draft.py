@@ -34,6 +34,8 @@ class Pointee:
     promised: bool = False  # that it is not null
     weak: bool = False  # `count` is named after something else
     compared: bool = False  # with another pointer: it may lead back
+    many: bool = False  # to an array, into which others point
+    into: str = ""  # the pointer to that array
 
 
 class Value(Protocol):
@@ -46,7 +48,8 @@ class Draft:
     """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were
     made, for aliases; `objects`: label → lvalue, of the single objects behind them; `around`: the objects that are
     being made, and the pointers to them; `moving`: pointers to a pointer that goes through an array → pointers to the
-    number that says how many are left."""
+    number that says how many are left; `rooms`: label of a pointer to an array → how many elements there are, in C;
+    `nullable`: labels of pointers that may be null."""
 
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.function, self.hints = scope, function, hints
@@ -55,6 +58,8 @@ class Draft:
         self.pointers: dict[str, str] = {}
         self.objects: dict[str, str] = {}
         self.moving: dict[str, str] = {}
+        self.nullable: set[str] = set()
+        self.rooms: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
 
     def is_pointer(self, label: str) -> bool:

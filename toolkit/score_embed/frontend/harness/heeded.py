@@ -107,7 +107,7 @@ class Heeded:
 
 
 _WORDS = (
-    "Numbers have 'range' and 'value'; pointers 'count', 'size', 'nullable', 'alias' and 'value', those to characters "
+    "Numbers have 'range' and 'value'; pointers 'count', 'size', 'nullable', 'alias', 'into' and 'value', those to characters "
     "'string', those to structures 'depth'."
 )
 
@@ -128,6 +128,7 @@ def _senseless(hint: Hint, t: CType, *, is_field: bool) -> Iterator[tuple[str, s
         "range": (hint.low, is_number, "it is no number"),
         "nullable": (hint.nullable is not None, is_pointer, "it is no pointer"),
         "alias": (hint.alias, is_pointer and not is_function, "it is no pointer to an object"),
+        "into": (hint.into, is_pointer and not is_function, "it is no pointer to an object"),
         "size": (hint.size, is_pointer and not is_function, "it is no pointer to objects"),
         "count": (hint.count, to is not None and not is_function, "it is neither a pointer to objects nor an array"),
         "string": (hint.string, is_text, "it is no text"),

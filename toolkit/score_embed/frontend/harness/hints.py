@@ -31,7 +31,7 @@ from score_embed.errors import UsageError
 
 FILE = "score-hints.yaml"
 _LARGEST = 4096
-KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value", "into")
 _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
@@ -58,6 +58,7 @@ class Hint:
     depth: int = 0
     value: str = ""
     at: str = field(default="", compare=False)  # where that is written
+    into: str = ""  # the pointer into whose array it points
 
 
 @dataclass(frozen=True)
@@ -232,6 +233,7 @@ def hint(said: yamlfile.Section) -> Hint:
         _number(said, "depth"),
         said.text("value", ""),
         said.where(),
+        said.text("into", ""),
     )
 
 

@@ -58,13 +58,14 @@ class Objects:
                 f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}"
             )
             return None
-        if hint.string or (isinstance(to, Int) and to.name == "char" and not pointee.count and not hint.size):
+        is_array = bool(pointee.count or hint.size or pointee.many)
+        if hint.string or (isinstance(to, Int) and to.name == "char" and not is_array):
             return self._characters(to, spot, hint.string, read_only)
         if isinstance(to, Void):
             to = self._draft.scope.types.uchar
             pointee = replace(pointee, single=False)
         inner = replace(spot, levels=spot.levels + 1, members=(), said="")
-        if pointee.count or hint.size:
+        if is_array:
             return self._elements(to, inner, pointee, hint)
         if isinstance(to, (Struct, Pointer, Array)) or pointee.single:
             return self._object(to, inner, read_only)
@@ -131,6 +132,7 @@ class Objects:
         self._fill(to, place, self._in_array(to, spot), most)
         if pointee.count:
             self._draft.text.ends_at(spot, place, f"{pointee.count} * sizeof {place}[0]")
+        self._draft.rooms[spot.label] = pointee.count or str(most)
         if pointee.count or plain:
             self._draft.text.array(spot.label, to if plain else None, pointee.count)
         if pointee.weak:

@@ -9,8 +9,10 @@ is said.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from score_embed.errors import UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.harness.draft import Draft, Pointee, Value, without_subscripts
 from score_embed.frontend.harness.hints import Hint
@@ -28,8 +30,10 @@ from score_embed.frontend.types.ctype import (
     unqualified,
     without_const,
 )
+from score_embed.userfile import shown
 
 _CALLBACKS = 6
+_ENDS = re.compile(r"(?:.*(?:_|->|\.))?(?:end|limit)")
 
 
 class Pointers:
@@ -45,6 +49,8 @@ class Pointers:
         to = unqualified(u.to)
         if pointee.seen_as is not None:
             to = unqualified(pointee.seen_as)
+        if (hint.into or pointee.into) and self._into(t, spot, hint, pointee):
+            return
         if hint.nullable is not None:
             pointee = replace(pointee, nullable=hint.nullable, promised=not hint.nullable)
         try:
@@ -69,6 +75,34 @@ class Pointers:
             nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base),
         )
 
+    def _into(self, t: CType, spot: Spot, hint: Hint, pointee: Pointee) -> bool:
+        """A pointer into the array that another one leads to, or right behind it: where is an input. What is called the
+        end is the end."""
+        beside = spot.label.removesuffix(re.split(r"->|\.", spot.label)[-1])
+        names = [hint.into, f"{beside}{hint.into}"] if hint.into else [pointee.into]
+        base = next((name for name in names if name in self._draft.rooms), "")
+        if not base:
+            if hint.into and spot.label in self._draft.hints.arguments:
+                known = ", ".join(as_written(name) for name in self._draft.rooms) or "none"
+                what = f"'into' of {shown(as_written(spot.label))}: no array {shown(as_written(hint.into))} is made before it"
+                raise UsageError(what, hint.at, f"Arrays before it: {known}.")
+            return False
+        text, room, begin = self._draft.text, self._draft.rooms[base], self._draft.pointers[base]
+        place = text.writable(t, spot.place)
+        self._draft.pointers[spot.label] = spot.place
+        if base in self._draft.nullable:
+            room = f"({begin} ? {room} : 0)"
+        if _ENDS.fullmatch(spot.label):
+            text.say(f"{place} = (void *) ({begin} + {room});")
+            return True
+        at = text.fresh(spot.label, "_at")
+        label = f"{as_written(spot.label)} - {as_written(base)}"
+        text.say(f'unsigned short {at}; __score_symbolic(&{at}, sizeof {at}, "{label}");')
+        text.asked += 2
+        text.assume(f"{at} <= {room}")
+        text.say(f"{place} = (void *) ({begin} + {at});")
+        return True
+
     def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         """The pointer's value: the object, or null, or what another pointer leads to."""
         place, label = self._draft.text.writable(t, spot.place), as_written(spot.label)
@@ -86,6 +120,7 @@ class Pointers:
             self._draft.text.say(f"void *{table}[] = {{{', '.join(choices)}}};")
             self._draft.text.say(f"{place} = {table}[{chosen}];")
         elif pointee.nullable:
+            self._draft.nullable.add(spot.label)
             given = self._draft.text.fresh(spot.label, "_given")
             self._draft.text.say(
                 f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");'

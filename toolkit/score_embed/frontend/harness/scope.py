@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from pycparser import c_ast
@@ -62,6 +62,8 @@ class FileScope:
         self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
         self._really = uses.members_cast(tree)
         self._compared = uses.members_compared(tree)
+        self._ordered = uses.members_together(tree, ("-", "<", "<=", ">", ">="))
+        self._equal = uses.members_together(tree, ("==", "!="))
         self._moved, self._passed = uses.members_moved(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
@@ -182,6 +184,19 @@ class FileScope:
     def is_compared(self, member: str) -> bool:
         """Whether the file compares such a member with another pointer."""
         return member in self._compared
+
+    def groups(self, members: Collection[str]) -> list[list[str]]:
+        """Those members of one structure that the file takes for pointers into one array, group by group: it subtracts
+        them, or asks which is the greater. Others join which it compares with one of these."""
+        ordered = [name for name in members if any(frozenset((name, other)) in self._ordered for other in members)]
+        found: list[list[str]] = []
+        for name in (*ordered, *(name for name in members if name not in ordered)):
+            pairs = self._ordered if name in ordered else self._equal
+            near = [group for group in found if any(frozenset((name, other)) in pairs for other in group)]
+            joined = [other for group in near for other in group]
+            if near or name in ordered:
+                found = [group for group in found if group not in near] + [[*joined, name]]
+        return [[name for name in members if name in group] for group in found if len(group) > 1]
 
     def is_moved(self, member: str) -> bool:
         """Whether such a member may be to several objects, as far as the file shows."""

@@ -7,7 +7,8 @@ members, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from score_embed.errors import UsageError
@@ -20,6 +21,7 @@ from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
+    Function,
     Int,
     Member,
     Pointer,
@@ -31,6 +33,13 @@ from score_embed.frontend.types.ctype import (
 )
 from score_embed.userfile import shown
 from score_embed.yamlfile import suggestion
+
+_BEGINS = re.compile(r"(?:.*_)?(?:start|begin|base|first|buf|buffer|data|mem)")
+
+
+def _turn(name: str, needed: Collection[str], into: Collection[str]) -> int:
+    """Counts come first, what points into something last."""
+    return 0 if name in needed else 2 if name in into else 1
 
 
 class Structures:
@@ -75,8 +84,10 @@ class Structures:
         counts = self._counts(members, record)
         spots = {member.name or "": spot for member, spot in members}
         needed = set(counts.of.values())
+        into = self._into(members, record)
+        bases = set(into.values())
         last = members[-1][0] if members else None
-        for member, spot in sorted(members, key=lambda pair: (pair[0].name or "") not in needed):
+        for member, spot in sorted(members, key=lambda pair: _turn(pair[0].name or "", needed, into)):
             name = member.name or ""
             u = unqualified(member.type)
             count = counts.of.get(name, "")
@@ -96,7 +107,10 @@ class Structures:
                 place = spots[count].place if count else ""
                 if isinstance(u, Pointer) and not self._draft.scope.is_accessed(name):
                     continue  # nobody looks at it
-                nullable = recursive or self._draft.hints.all_null or self._draft.scope.nulls.member(name)
+                if name in bases or name in into:
+                    recursive = False
+                looks = self._draft.hints.all_null or self._draft.scope.nulls.member(name)
+                nullable = recursive or (looks and name not in bases)
                 self._value(
                     member.type,
                     spot,
@@ -105,12 +119,28 @@ class Structures:
                         single=recursive,
                         nullable=nullable,
                         seen_as=self._opaque(u, name),
-                        compared=self._draft.scope.is_compared(name),
+                        compared=self._draft.scope.is_compared(name) and name not in bases,
+                        many=name in bases,
+                        into=spots[into[name]].label if name in into else "",
                     ),
                 )
         for less, more in counts.most:
             self._draft.text.limit(spots[less], spots[more].place)
             self._draft.text.bound(f"{spots[less].label} ≤ {spots[more].label}")
+
+    def _into(self, members: Sequence[tuple[Member, Spot]], record: Record) -> dict[str, str]:
+        """Members that point into the array of another one: the file subtracts them, or asks which is the greater.
+        `start`, `end` and `top` of one structure are one array; what is called its begin is, or else the first."""
+        pointers = {}
+        for member, _ in members:
+            u = unqualified(member.type)
+            if isinstance(u, Pointer) and member.name and not isinstance(unqualified(u.to), (Function, Void)):
+                pointers[member.name] = unqualified(u.to)
+        found: dict[str, str] = {}
+        for names_ in self._draft.scope.groups(pointers):
+            base = next((name for name in names_ if _BEGINS.fullmatch(name)), names_[0])
+            found |= {name: base for name in names_ if name != base and pointers[name] == pointers[base]}
+        return found
 
     def _field(self, t: Int, bits: int, spot: Spot) -> None:
         """A bit-field has no address: a number of its size is the input."""
