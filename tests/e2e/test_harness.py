@@ -642,7 +642,17 @@ struct handle { int have; };
 struct state { struct handle x; int mode; char name[8]; };
 static int look(struct handle *file) { struct state *s = (struct state *) file; return s->mode == 3 ? 1 : 0; }
 int again(struct handle *file) { if (file->have == 7) return look(file); return 0; }
+int resize(struct handle *file, unsigned size) { struct state *s = (struct state *) file; return s->mode == size ? 1 : 0; }
+struct log { char *path; unsigned size; };
+int begins(const struct log *l) { return l->path[0] == '/' && l->path[1] == 0 && l->size > 3 ? 1 : 0; }
 """
+
+
+def test_a_number_beside_a_handle_or_a_path_counts_something_else(tmp_path: Path) -> None:
+    for function, paths in (("resize", 2), ("begins", 4)):
+        (tmp_path / function).mkdir()
+        summary = explore(tmp_path / function, {"p.c": SEEN_AS}, "--entry", function, "--no-witness").summary
+        assert (summary["bugs"], summary["paths"]) == ([], paths)
 
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["prototype", "K&R"])
@@ -651,7 +661,7 @@ def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(is_old: 
     text = SEEN_AS.replace("(struct handle *file) {", "(file) struct handle *file; {") if is_old else SEEN_AS
     summary = explore(tmp_path, {"p.c": text}, "--entry", "again", "--assume", "file->have > 2", "--no-witness").summary
     assert (summary["bugs"], summary["paths"]) == ([], 3)
-    assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
+    assert summary["coverage"] == {"branches_total": 12, "branches_covered": 4}
 
 
 @pytest.mark.parametrize("called", ["state", "state_t", "state_tag"])

@@ -113,7 +113,8 @@ def held(
 
 
 def _is_held(name: str, states: Sequence[str]) -> bool:
-    return not name.endswith(_GIVEN) and any(name.startswith(f"{pointer}->") for pointer in states)
+    is_choice = name.endswith(_GIVEN) or _CHOICE.fullmatch(name) is not None
+    return not is_choice and any(name.startswith(f"{pointer}->") for pointer in states)
 
 
 def guess_of(name: str, guesses: Sequence[Guess]) -> str:

@@ -182,7 +182,8 @@ def _conjuncts(condition: str) -> list[str]:
             start = found.end()
         elif depth == 0 and found[0] in ("||", "?", ","):
             return [condition]
-    return [*parts, condition[start:].strip()]
+    parts.append(condition[start:].strip())
+    return parts if all(parts) else [condition]  # what is no C the compiler is to see as it is written
 
 
 def _way(condition: str) -> str:

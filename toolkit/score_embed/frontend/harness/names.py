@@ -61,6 +61,7 @@ _NO_SIZES = _POSITIONS | frozenset(  # numbers that are no size, also where thei
         "hint", "addr", "address", "stride", "width", "height", "row", "col", "level", "depth", "timeout",
     ]
 )
+_TEXTS = frozenset(["path", "name", "filename", "msg", "message", "title", "label", "string", "str", "comment"])
 _UNITS = frozenset(
     [
         "elem", "element", "item", "entry", "member", "type", "unit", "word", "record", "struct", "page",
@@ -238,7 +239,7 @@ def of_members(fields: Sequence[Field]) -> Counts:
         _give(pointer, named, found)
     taken = {*found.of.values(), *(less for less, _ in found.most)}
     plain = [n for n in numbers if n.name not in taken and _words(n.name) <= _COUNTS | _PRESENT]
-    without = [p for p in pointers if p.name not in found.of]
+    without = [p for p in pointers if p.name not in found.of and not _is_text(p)]
     free = [p for p in without if not p.handed] or without
     if len(free) == 1:
         _give(free[0], plain, found)
@@ -250,6 +251,11 @@ def of_members(fields: Sequence[Field]) -> Counts:
                 found.of[beside[0].name] = number.name
     _positions(fields, found)
     return found
+
+
+def _is_text(pointer: Field) -> bool:
+    """Characters that end by themselves, as `char *path`: a number beside it counts something else."""
+    return pointer.element == "char" and not _TEXTS.isdisjoint(_words(pointer.name))
 
 
 def _positions(fields: Sequence[Field], found: Counts) -> None:

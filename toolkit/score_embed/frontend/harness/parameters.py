@@ -219,8 +219,8 @@ class Parameters:
             to = unqualified(u.to) if isinstance(u, Pointer) else None
             looked_at = uses.has_members_used(body, name) or (not _is_byte(to) and uses.is_looked_at(body, name))
             single = to is not None and looked_at and not uses.is_moved(body, name)
-            if isinstance(to, Void) and isinstance(u, Pointer) and self._seen_as(u, name) is not None:
-                single = True
+            if isinstance(to, (Void, Struct)) and isinstance(u, Pointer) and self._seen_as(u, name) is not None:
+                single = single or not uses.is_moved(body, name)
             number = is_integer(u) and not (isinstance(u, Int) and u.name == "_Bool")
             sized = name in self._sizes if number else not isinstance(to, (Struct, Pointer))
             fields.append(Field(name, self._draft.scope.element_name(u), number, single=single, sized=sized))
