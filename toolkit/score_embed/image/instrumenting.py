@@ -15,10 +15,10 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import convert, to_builtins
 
@@ -46,6 +46,12 @@ _HARNESS_PLACE = re.compile(rf"{re.escape(HARNESS_FILE)}:(\d+)(?::\d+)?")
 _QUOTED = re.compile(r"[‘'`\"](\w+)[’'\"]")
 _HARNESS_MARK = re.compile(rf'^# (\d+) "{re.escape(HARNESS_FILE)}".*$', re.MULTILINE)
 _Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
+T = TypeVar("T")
+
+
+class _WithLoads(NamedTuple):
+    program: Program
+    loads: Sequence[_Loaded]
 
 
 def at_hint(
@@ -125,9 +131,9 @@ class FrontEnd:
         name = self._name("main", texts, entry, whole, hints, stubs, beside)
         kept = recall(name)
         if kept is not None:
-            return _complete_from(json.loads(kept))
+            return _found(kept, Complete)
         made = self._completed(texts, whole, hints)
-        remember(name, json.dumps(_complete_to(made)).encode())
+        remember(name, _kept(made))
         return made
 
     @cached_property
@@ -149,12 +155,12 @@ class FrontEnd:
         name = self._name("probes", program.sources, how, list(request.instrument), library.kinds, told)
         kept = recall(name)
         if kept is not None:
-            found, loads = _program_from(json.loads(kept))
+            found, loads = _found(kept, _WithLoads)
             if all(_digest(library.load(names)) == text for names, text in loads):
                 return found
             forget(name)  # a header that only the models include is another one now
         made, loads = self._instrumented(program, library)
-        remember(name, json.dumps(_program_to(made, loads)).encode())
+        remember(name, _kept(_WithLoads(made, loads)))
         return made
 
     # --- with the front-end -------------------------------------------------------------------------------------
@@ -329,27 +335,10 @@ def _digest(text: str) -> str:
 # --- as it is kept -----------------------------------------------------------------------------------------------
 
 
-def _complete_to(made: Complete) -> dict[str, Any]:
-    sources = [(str(source.path), source.text) for source in made.sources]
-    return {**asdict(made), "sources": sources, "entry": to_builtins(made.entry)}
+def _kept(made: object) -> bytes:
+    """As JSON of the standard library, which takes what of a text is no UTF-8."""
+    return json.dumps(to_builtins(made, enc_hook=str)).encode()  # str: of a Path
 
 
-def _complete_from(kept: dict[str, Any]) -> Complete:
-    sources = tuple(Source(Path(path), text) for path, text in kept["sources"])
-    entry = convert(kept["entry"], Entry | None)
-    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), entry, kept["stubs"])
-
-
-def _program_to(made: Program, loads: Sequence[_Loaded]) -> dict[str, Any]:
-    return {**asdict(made), "loads": loads}
-
-
-def _program_from(kept: dict[str, Any]) -> tuple[Program, list[_Loaded]]:
-    loads = [(tuple(names), text) for names, text in kept.pop("loads")]
-    kept["texts"], kept["notes"] = tuple(kept["texts"]), _notes(kept["notes"])
-    kept["outside"] = tuple(kept["outside"])
-    return Program(**kept), loads
-
-
-def _notes(kept: Sequence[dict[str, Any]]) -> tuple[Note, ...]:
-    return tuple(Note(**note) for note in kept)
+def _found(kept: bytes, kind: type[T]) -> T:
+    return convert(json.loads(kept), kind, dec_hook=lambda inner, plain: inner(plain))
