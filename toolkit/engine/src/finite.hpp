@@ -4,6 +4,9 @@
 // what makes an inner value of others. Variables are eliminated one by one, in the input's order: all constraints on
 // one are joined, and what is left without it is a constraint on the others (bucket elimination: Dechter, "Bucket
 // elimination: A unifying framework for reasoning", 1999). A scanner's slice is a chain, and this is one walk along it.
+// Where a join becomes too large so, it is tried once more in another order: the variable goes first whose constraints
+// are on the fewest combinations of values. (A scanner of flex has ten variables for a byte, and two bytes unknown.) As
+// tables that are dense are too large in any order, what that takes in vain has to be earned by answers.
 //
 // Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
 // join is kept, by the constraints that went into it, and while it is asked for (twofold.hpp). What would be too large,
@@ -21,6 +24,10 @@ struct Decided {
     enum Result { TOO_LARGE, GAVE_UP, UNSAT, SAT } result;
     std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
 };
+
+// In which variables are eliminated: as they come in the input, or always the one whose constraints are on the fewest
+// combinations of values.
+enum class Order { INPUT, CHEAPEST };
 
 class Finite {
   public:
@@ -50,7 +57,8 @@ class Finite {
     using Sets = std::map<u32, ByteSet>;
 
     RelationPtr condition(Id condition);
-    Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
+    Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order);
+    Decided in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
     RelationPtr definition(const VariablePtr &variable);
     RelationPtr set(const VariablePtr &variable, const ByteSet &values);
     EliminatedPtr eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations);
@@ -58,6 +66,7 @@ class Finite {
 
     Room room_;  // of all that is remembered
     Effort effort_;
+    u64 earned_ = 1 << 26;  // steps that the cheapest order may take in vain
     Grids grids_;
     Twofold<std::unordered_map<u64, RelationPtr>> made_of_{room_};         // by an inner variable's number
     Twofold<std::map<std::pair<u64, ByteSet>, RelationPtr>> sets_{room_};  // by an input byte's number and its set

@@ -1,0 +1,78 @@
+"""Scanners as flex makes them: tables in tables, walked until an entry fits, and read by a character's class.
+
+The judge is the plain program over all 65,536 inputs of two bytes. With eight bytes a path has some hundred conditions
+on a network of small tables: they are decided by these, and Z3 is not asked.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from runner import explore_files
+from table_programs import BruteForce
+
+pytestmark = pytest.mark.skipif(not shutil.which("flex"), reason="there is no flex: tools/setup-tests.sh fetches it")
+
+TABLES = ("-Cem", "-Ce", "-Cfe")  # with classes of characters that behave alike, or of tables whose entries do
+SCANNER = r"""
+%{
+#include "score.h"
+%}
+%option noyywrap nodefault never-interactive nounput noinput 8bit
+D [0-9]
+L [a-zA-Z_]
+%%
+"/*" return 1;
+"auto"|"break"|"case"|"char"|"const"|"continue"|"default"|"do"|"double" return 2;
+"else"|"enum"|"if"|"int"|"long"|"return"|"while" return 3;
+{L}({L}|{D})* return 4;
+0[xX][a-fA-F0-9]+ return 5;
+{D}+ return 6;
+{D}+"."{D}*([eE][+-]?{D}+)? return 7;
+\"(\\.|[^\\"\n])*\" return 8;
+">>="|"<<="|"+="|"-="|"->"|"++"|"--" return 9;
+[ \t\n]+ return 10;
+.|\n return 11;
+%%
+int main(void)
+{
+    unsigned char text[SIZE];
+    unsigned token, sum = 0;
+
+    SYM_BYTES(text, SIZE);
+    yy_scan_bytes((const char *) text, SIZE);
+    while ((token = (unsigned) yylex()) > 0)
+        sum = sum * 12 + token;
+    return sum & 127;
+}
+"""
+
+
+def scanner(tables: str, folder: Path) -> Path:
+    (folder / "scanner.l").write_text(SCANNER)
+    subprocess.run(["flex", tables, "-o", "scanner.c", "scanner.l"], cwd=folder, check=True, timeout=60)
+    return folder / "scanner.c"
+
+
+@pytest.mark.parts(3)
+@pytest.mark.parametrize("tables", TABLES)
+def test_every_path_of_two_bytes(tables: str, tmp_path: Path) -> None:
+    source = scanner(tables, tmp_path)
+    truth = BruteForce(source, 2, tmp_path, ("-DSIZE=2",))
+    found = explore_files(tmp_path, [source], "--no-witness", cflags=("-DSIZE=2",))
+    assert (found.summary["stopped"], found.summary["bugs"]) == ("exhausted", [])
+    assert not truth.difference(found.folder)
+    assert found.summary["runs"] == found.summary["paths"]
+
+
+@pytest.mark.parts(3)
+@pytest.mark.parametrize("tables", TABLES)
+def test_eight_bytes_need_no_smt(tables: str, tmp_path: Path) -> None:
+    source = scanner(tables, tmp_path)
+    found = explore_files(tmp_path, [source], "--no-witness", "--max-tests", "300", cflags=("-DSIZE=8",))
+    assert (found.summary["runs"], found.summary["paths"], found.summary["divergences"]) == (300, 300, 0)
+    assert found.summary["solver"]["by"]["smt"] == 0
+    assert found.summary["solver"]["by"]["finite"] > 200
