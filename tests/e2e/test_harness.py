@@ -688,6 +688,7 @@ def test_members_that_point_into_one_array(tmp_path: Path) -> None:
         (tmp_path / function).mkdir()
     pushed = explore(tmp_path / "push", {"p.c": INTO.replace("s->end - s", "s->top - s")}, "--entry", "push").summary
     assert (pushed["bugs"], pushed["stopped"]) == ([], "exhausted")
+    assert {"s->end = the end of s->start", "s->top within s->start"} <= set(pushed["within"])
     popped = explore(tmp_path / "pop", {"p.c": INTO.replace("s->end - s", "s->top - s")}, "--entry", "pop").summary
     assert {bug["kind"] for bug in popped["bugs"]} == {"out-of-bounds"}
     hints = "types:\n  text.mark: {into: first}\n  text.first: {size: 4}\n"

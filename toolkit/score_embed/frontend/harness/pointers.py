@@ -9,6 +9,7 @@ is said.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 
@@ -88,12 +89,14 @@ class Pointers:
                 raise UsageError(what, hint.at, f"Arrays before it: {known}.")
             return False
         text, room, begin = self._draft.text, self._draft.rooms[base], self._draft.pointers[base]
+        limit = text.bound if hint.into else functools.partial(text.guess, spot.label)
         place = text.writable(t, spot.place)
         self._draft.pointers[spot.label] = spot.place
         if base in self._draft.nullable:
             room = f"({begin} ? {room} : 0)"
         if _ENDS.fullmatch(spot.label):
             text.say(f"{place} = (void *) ({begin} + {room});")
+            limit(f"{spot.label} = the end of {base}")
             return True
         at = text.fresh(spot.label, "_at")
         label = f"{as_written(spot.label)} - {as_written(base)}"
@@ -101,6 +104,7 @@ class Pointers:
         text.asked += 2
         text.assume(f"{at} <= {room}")
         text.say(f"{place} = (void *) ({begin} + {at});")
+        limit(f"{spot.label} within {base}")
         return True
 
     def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
