@@ -256,7 +256,7 @@ def test_all_that_the_runtime_calls_of_the_c_library_is_known(board: str, tmp_pa
 @pytest.mark.parametrize("board", ["native", "native32"])
 def test_where_a_constructor_hangs(board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "p.c").write_text(
-        '#include "score.h"\nvolatile int flag;\nstatic void wait_for_it(void)\n{\n    while (!flag) continue;\n}\n'
+        '#include "score.h"\nvolatile int flag;\nstatic void wait_for_it(void) { while (!flag) continue; }\n'
         "__attribute__((constructor)) static void before(void) { wait_for_it(); }\n"
         "int main(void) { int x; SYM_INT(x); return x > 3; }\n"
     )
@@ -265,4 +265,4 @@ def test_where_a_constructor_hangs(board: str, tmp_path: Path, monkeypatch: pyte
     with pytest.raises(TargetError) as hangs, opening.ready_target(profile, build_image(profile, [tmp_path / "p.c"])):
         pass
     assert "start-up hangs in wait_for_it" in hangs.value.what
-    assert hangs.value.where.endswith("p.c:5")
+    assert hangs.value.where.endswith("p.c:3")  # the loop's jump may be its brace's: all is on one line
