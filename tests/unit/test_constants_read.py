@@ -219,6 +219,17 @@ def test_a_table_too_large_for_a_formula_is_read_where_the_run_reads_it() -> Non
     assert [evaluate(p.formula, n.to_bytes(2, "little")) for p in trail.pins for n in (522, 523)] == [0, 1]
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_an_entry_that_the_path_knows_is_a_constant_though_its_index_is_not(holds: bool) -> None:
+    """Classes of characters: several have the one that the path asked for."""
+    kinds = Image({SQUARES: bytes([0, 4, 9, 4, 0, 4])})
+    is_four = condition(31, compare(Op.EQ, slot(2, 8), 4))
+    sent = Stream().head(21, 1).address(SQUARES).head(31, int(holds)).head(30)
+    path = follow(b"\1" if holds else b"\2", sent, DECLARED, is_four, image=kinds)
+    assert len(path.conditions) == 2
+    assert bool(path.pins) is not holds
+
+
 def test_no_object_at_all_forks_on_an_address_of_few_values() -> None:
     path = follow(b"\2", Stream().head(20, 0), READ)
     (fork,) = path.conditions

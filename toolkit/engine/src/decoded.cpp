@@ -130,7 +130,10 @@ bool Decoded::holds(Id condition) {
 
 void Decoded::learn(Id condition) {
     const Node &node = score::node(condition);
+    bool is_equation = node.kind == Kind::EQ && score::node(node.args[1]).is_const();
     if (node.only_byte >= 0) {
+        // A table's entry that several bytes have: what is read by it is known, though the byte is not.
+        if (is_equation && score::node(node.args[0]).table) fix(node.args[0], node.args[1]);
         auto index = std::size_t(node.only_byte);
         if (index >= sets_.size()) sets_.resize(std::max(index + 1, 2 * sets_.size()), FULL);
         const ByteSet &set = byte_set(condition);
@@ -143,7 +146,7 @@ void Decoded::learn(Id condition) {
         if (has_one_at_most(after)) settled_ = Deps::both(settled_, node.deps);
         return;
     }
-    if (node.kind == Kind::EQ && score::node(node.args[1]).is_const()) return fix(node.args[0], node.args[1]);
+    if (is_equation) return fix(node.args[0], node.args[1]);
     auto [formula, most] = limit_of(condition);
     if (!formula) return;
     auto found = limits_.find(formula);
@@ -165,6 +168,7 @@ void Decoded::fix(Id value, Id constant) {
     if (node(constant).origins) return;
     auto found = fixed_.find(value);
     bool was_there = found != fixed_.end();
+    if (was_there && found->second.value == constant) return;
     log_.push_back({Table::FIXED, was_there, 0, 0, Ref(value), was_there ? found->second.value : Ref(), 0});
     if (was_there)
         found->second.value = Ref(constant);
