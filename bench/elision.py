@@ -51,8 +51,8 @@ def measure(settings: config.Settings, how: Callable[[Explorer, Pair], int], fol
     """Bytes from the target a test, reruns, tests a second."""
     with patch.object(Explorer, "_shared_conditions", how), redirect_stderr(StringIO()):
         found = campaign.run(replace(settings, out=folder)).summary
-    link, runs = found["link"], found["runs"]
-    return link["bytes_in"] / runs, link["reruns"], runs / found["seconds"]
+    link, runs = found.link, found.runs
+    return link.bytes_in / runs, link.reruns, runs / found.seconds
 
 
 def main() -> None:

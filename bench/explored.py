@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from contextlib import ExitStack, redirect_stderr
 from dataclasses import replace
@@ -16,6 +17,7 @@ from score_embed.device import wired
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.link.session import Session
+from score_embed.results.summary import text
 
 
 def explored(settings: config.Settings, *, everything: bool = False) -> dict[str, Any]:
@@ -27,7 +29,8 @@ def explored(settings: config.Settings, *, everything: bool = False) -> dict[str
         if everything:
             stack.enter_context(patch.object(Explorer, "expected", _nothing))
             stack.enter_context(patch.object(wired, "Session", _Whole))
-        return dict(campaign.run(replace(settings, out=Path(work) / "o")).summary)
+        found: dict[str, Any] = json.loads(text(campaign.run(replace(settings, out=Path(work) / "o")).summary))
+        return found
 
 
 def _nothing(explorer: Explorer, pair: Pair) -> bytes:

@@ -120,10 +120,10 @@ def explore(settings: config.Settings, marks: list[float]) -> dict[str, Any]:
     return {
         "marks": {str(mark): watched.at(mark) for mark in marks},
         "total": watched.total,
-        "ended": found["stopped"] if found["stopped"] != "interrupted" else "",
+        "ended": found.stopped if found.stopped != "interrupted" else "",
         "seconds": watched.seen[-1][0],
-        "tests": found["runs"],
-        "paths": found["paths"],
+        "tests": found.runs,
+        "paths": found.paths,
     }
 
 

@@ -137,7 +137,7 @@ def trail(tests: int) -> None:
             patch.object(Trail, "rewind", counted),
         ):
             found = campaign.run(replace(settings, strategy=strategy, out=Path(work) / "o")).summary
-        mean = found["conditions"]["mean"]
+        mean = found.conditions.mean
         print(f"| {strategy} | {mean:.0f} | {mean - counts['kept'] / counts['runs']:.1f} |", flush=True)
 
 

@@ -86,7 +86,7 @@ def explored(source: tuple[Path, ...], folder: Path, **options: Any) -> tuple[st
     """How a campaign ends: why, paths, divergences, bugs."""
     settings = config.Settings(sources=source, out=folder, cflags=("-lm",), **options)
     found = campaign.run(settings).summary
-    return found["stopped"], found["paths"], found["divergences"], len(found["bugs"])
+    return found.stopped, found.paths, found.divergences, len(found.bugs)
 
 
 def without_block_sites(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,8 +73,8 @@ def test_programs(
     )
     with redirect_stderr(StringIO()):
         found = campaign.run(settings).summary
-    assert found["divergences"] == 0
-    assert (found["stopped"], judge(name).difference(tmp_path / "out")) == ("exhausted", "")
+    assert found.divergences == 0
+    assert (found.stopped, judge(name).difference(tmp_path / "out")) == ("exhausted", "")
 
 
 @pytest.mark.parts(len(PROGRAMS) * len(WAYS) // 2)

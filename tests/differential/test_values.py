@@ -7,6 +7,7 @@ three clients, and after its process was killed.
 from __future__ import annotations
 
 import itertools
+import json
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from score_embed import config
 from score_embed.campaign import campaign
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
+from score_embed.results.summary import text
 
 CASES = list(itertools.product(PROGRAMS, (*config.STRATEGIES, "whole", *WAYS)))
 
@@ -50,4 +52,5 @@ def summary(source: Path, way: str, folder: Path) -> dict[str, Any]:
     strategy = way if way in config.STRATEGIES else config.Settings.strategy
     settings = config.Settings(sources=(source,), time=120.0, out=folder / "out", no_witness=True, strategy=strategy)
     with redirect_stderr(StringIO()):
-        return dict(campaign.run(settings).summary)
+        found: dict[str, Any] = json.loads(text(campaign.run(settings).summary))
+        return found

@@ -11,6 +11,8 @@ import pytest
 
 from score_embed import config
 from score_embed.campaign import campaign
+from score_embed.contract.words import Layer
+from score_embed.results.summary import Summary
 from score_embed.solve.local import SearchLayer
 from score_embed.solve.query import Answer, Query
 
@@ -29,7 +31,7 @@ def below(layer: SearchLayer, query: Query) -> Answer:
     return layer._inner.solve(query)
 
 
-def explored(program: str, strategy: str, out: Path, verify: bool) -> tuple[dict[str, object], set[tuple[int, ...]]]:
+def explored(program: str, strategy: str, out: Path, verify: bool) -> tuple[Summary, set[tuple[int, ...]]]:
     """The summary, and the hashes of the recorded paths."""
     source, flags = PROGRAMS[program]
     settings = config.Settings(
@@ -48,11 +50,11 @@ def test_paths_are_the_same_without_it(
     program: str, strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, paths = explored(program, strategy, tmp_path / "with", verify=strategy == "random")
-    assert found["stopped"] == "exhausted"
-    assert found["divergences"] == 0
-    assert found["runs"] == found["paths"]  # none twice
-    assert bool(found["solver"]["by"]["search"]) == (program in ASKED)  # type: ignore[index]
+    assert found.stopped == "exhausted"
+    assert found.divergences == 0
+    assert found.runs == found.paths  # none twice
+    assert bool(found.solver.by[Layer.SEARCH]) == (program in ASKED)
     monkeypatch.setattr(SearchLayer, "solve", below)
     without, same = explored(program, strategy, tmp_path / "without", verify=False)
-    assert without["solver"]["by"]["search"] == 0  # type: ignore[index]
-    assert (without["stopped"], without["runs"], same) == ("exhausted", found["runs"], paths)
+    assert without.solver.by[Layer.SEARCH] == 0
+    assert (without.stopped, without.runs, same) == ("exhausted", found.runs, paths)

@@ -5,6 +5,7 @@ What depends on time, and what only a fleet has (clients, messages), is left out
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ from score_embed import config
 from score_embed.campaign import campaign
 from score_embed.campaign.opening import resumed_settings
 from score_embed.fleet.process import hosting
+from score_embed.results import summary
 from score_embed.results.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -58,9 +60,9 @@ def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Setting
     return config.Settings(sources=(source,), out=out, no_witness=True, **options)
 
 
-def said(summary: dict[str, Any], folder: Path) -> dict[str, Any]:
+def said(told: dict[str, Any], folder: Path) -> dict[str, Any]:
     """All that does not depend on time, and that a single campaign has."""
-    found = {key: value for key, value in summary.items() if key not in ("seconds", "memory", "fleet")}
+    found = {key: value for key, value in told.items() if key not in ("seconds", "memory", "fleet")}
     found["solver"] = {key: value for key, value in found["solver"].items() if "seconds" not in key}
     found["link"] = {key: found["link"][key] for key in ("crc_errors", "reruns")}
     with closing(sqlite3.connect(folder / "campaign.db")) as db:
@@ -83,7 +85,7 @@ def test_a_fleet_of_one_says_what_a_campaign_says(name: str, tmp_path: Path, cap
     alone = explore_files(tmp_path, [source], "--no-witness", *words)
     fleet = hosting.run(settings(source, tmp_path / "fleet", {**options, "clients": 1}), None)
     assert capfd.readouterr().out == ""
-    assert (alone.code, said(alone.summary, alone.folder)) == (fleet.exit_code, said(fleet.summary, fleet.folder))
+    assert (alone.code, said(alone.summary, alone.folder)) == (fleet.exit_code, said(json.loads(summary.text(fleet.summary)), fleet.folder))
     assert alone.summary["stopped"] == ("drained" if "drained" in name else "exhausted")
     assert [bug["confirmed"] for bug in alone.summary["bugs"]] == [True] * len(alone.summary["bugs"])
     assert bool(alone.summary["bugs"]) == ("bug" in name or name == "hang")
@@ -94,19 +96,19 @@ def test_each_session_runs_as_many_tests_as_it_was_told(tmp_path: Path) -> None:
     source = ROOT / "examples" / "max3.c"
     plain = settings(source, tmp_path / "o", {"max_tests": 1})
     found = campaign.run(plain).summary
-    assert (found["runs"], found["stopped"]) == (1, "max-tests")
+    assert (found.runs, found.stopped) == (1, "max-tests")
     again = 0
     for runs in range(2, 7):
         with Store.open(tmp_path / "o") as record:
             found = campaign.run(resumed_settings(record, plain), record).summary
-        assert found["runs"] == runs
-        again = max(again, found["re_asked"])
+        assert found.runs == runs
+        again = max(again, found.re_asked)
     assert again
-    assert found["paths"] == 6
+    assert found.paths == 6
     with Store.open(tmp_path / "o") as record:
-        assert campaign.run(resumed_settings(record, plain), record).summary["stopped"] == "exhausted"
+        assert campaign.run(resumed_settings(record, plain), record).summary.stopped == "exhausted"
 
 
 def test_nothing_left_is_said_though_no_more_tests_were_wanted(tmp_path: Path) -> None:
     source = ROOT / "tests" / "programs" / "parser.c"
-    assert campaign.run(settings(source, tmp_path / "o", {"max_tests": 45})).summary["stopped"] == "exhausted"
+    assert campaign.run(settings(source, tmp_path / "o", {"max_tests": 45})).summary.stopped == "exhausted"

@@ -72,8 +72,8 @@ def paths(folder: Path) -> list[tuple[bool, ...]]:
 def check_exact(found: Result) -> None:
     """All paths, each once, the bug, and nothing else."""
     assert sorted(paths(found.folder)) == sorted(ALL)
-    assert (found.summary["stopped"], found.summary["lost"], found.summary["incomplete"]) == ("exhausted", 0, [])
-    assert [(bug["kind"], bug["confirmed"]) for bug in found.summary["bugs"]] == [("assertion", True)]
+    assert (found.summary.stopped, found.summary.lost, found.summary.incomplete) == ("exhausted", 0, ())
+    assert [(bug.kind, bug.confirmed) for bug in found.summary.bugs] == [("assertion", True)]
     assert found.exit_code == 1
 
 
@@ -136,9 +136,9 @@ def test_targets_that_are_killed_again_and_again_cost_nothing(source: Path, monk
     found = campaign.run(settings(source))
     assert len(killed) >= 8
     check_exact(found)
-    assert found.summary["retried"] >= 8
+    assert found.summary.retried >= 8
     shown = score_embed("report", str(found.folder), cwd=source.parent)
-    assert f"retried: {found.summary['retried']} tests whose target died once" in shown.stdout
+    assert f"retried: {found.summary.retried} tests whose target died once" in shown.stdout
 
 
 def dying(x: int) -> Callable[[Run], bool]:
@@ -168,21 +168,21 @@ def test_what_dies_each_time_is_set_aside_and_repeated(
         kill_targets(patched, dying(7))
         found = campaign.run(settings(source))
     summary = found.summary
-    assert (summary["stopped"], summary["lost"] > 0) == ("drained", True)
+    assert (summary.stopped, summary.lost > 0) == ("drained", True)
     assert found.exit_code == 1  # a bug is more
     assert len(set(paths(found.folder))) < len(ALL)
-    for lost in summary["lost_tests"]:
-        assert lost["input"].startswith("07")
-        assert Path(lost["file"]).name == "p.c"
-        assert KILLED in lost["why"]
-        assert next((found.folder / "tests").glob(f"{lost['test']:06d}-*.bin")).read_bytes()[0] == 7
-    assert {row["what"].partition(":")[0] for row in summary["incomplete"]} == {"lost"}
+    for lost in summary.lost_tests:
+        assert lost.input.startswith("07")
+        assert Path(lost.file).name == "p.c"
+        assert KILLED in lost.why
+        assert next((found.folder / "tests").glob(f"{lost.test:06d}-*.bin")).read_bytes()[0] == 7
+    assert {row.what.partition(":")[0] for row in summary.incomplete} == {"lost"}
     shown = score_embed("report", str(found.folder), cwd=source.parent)
     assert (
-        f"lost tests: {summary['lost']}; their ends are not known; once more: score-embed run --resume" in shown.stdout
+        f"lost tests: {summary.lost}; their ends are not known; once more: score-embed run --resume" in shown.stdout
     )
     again = go_on(found)
-    assert (again.summary["stopped"], again.summary["lost"]) == ("drained", summary["lost"])
+    assert (again.summary.stopped, again.summary.lost) == ("drained", summary.lost)
     check_exact(go_on(found, retry_lost=True))
 
 
@@ -193,9 +193,9 @@ def test_a_campaign_that_lost_tests_does_not_end_with_0(
     with monkeypatch.context() as patched:
         kill_targets(patched, dying(7))
         found = campaign.run(settings(source, max_tests=4))
-        while found.summary["stopped"] == "max-tests":
+        while found.summary.stopped == "max-tests":
             found = go_on(found, max_tests=4)
-    assert (found.summary["stopped"], found.summary["bugs"], found.exit_code) == ("drained", [], LOST)
+    assert (found.summary.stopped, found.summary.bugs, found.exit_code) == ("drained", (), LOST)
     done = score_embed("run", "--resume", "o", "--json", cwd=source.parent)
     assert done.stdout, done.stderr
     assert (done.returncode, json.loads(done.stdout)["stopped"]) == (LOST, "drained")

@@ -91,7 +91,7 @@ def test_the_first_children_run_within_a_second(tmp_path: Path) -> None:
     begun = time.process_time()
     found = campaign.run(replace(plain, out=tmp_path / "out", max_tests=4)).summary
     assert time.process_time() - begun < 1
-    assert (found["paths"], found["conditions"]["max"]) == (4, 2000)
+    assert (found.paths, found.conditions.max) == (4, 2000)
 
 
 def test_a_long_path_leaves_the_others_their_turn(tmp_path: Path) -> None:

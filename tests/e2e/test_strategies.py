@@ -54,7 +54,7 @@ class Explored:
             opened = Opened(settings, BOARD, image, record, target)
             self.summary = conclude(lambda: campaign.explore(opened), [record])[0].summary
             self.paths = [test.path_hash for test in record.tests()]
-        assert self.summary["strategy"] == settings.strategy
+        assert self.summary.strategy == settings.strategy
 
 
 @pytest.fixture(params=["tests/programs/parser.c", "tests/programs/recursion.c", "tests/programs/lookup_traps.c"])
@@ -78,10 +78,10 @@ def test_every_order_finds_the_same_paths_elided_or_not(image: Image, tmp_path: 
     for name in config.STRATEGIES:
         whole = explored(image, tmp_path / name, name, elided=False)
         found = whole.summary
-        assert (found["stopped"], found["redundant"], found["mispredicted"]) == ("exhausted", 0, 0)
+        assert (found.stopped, found.redundant, found.mispredicted) == ("exhausted", 0, 0)
         elided = explored(image, tmp_path / f"{name}-elided", name, elided=True)
         assert elided.paths == whole.paths
-        assert elided.summary["link"]["bytes_in"] < found["link"]["bytes_in"]
+        assert elided.summary.link.bytes_in < found.link.bytes_in
         # Where decisions show all that they can `mcdc` is `coverage`.
         orders[name == "mcdc", tuple(whole.paths)] = set(whole.paths)
     assert len(orders) == len(config.STRATEGIES)
@@ -191,10 +191,10 @@ def test_the_loop_bound(tmp_path: Path) -> None:
     image = built(tmp_path, write(tmp_path, ALIKE))
     for strategy in config.STRATEGIES:
         found = Explored(image, tmp_path / strategy, strategy=strategy, loop_bound=2).summary
-        assert (found["stopped"], found["paths"]) == ("drained", 22)
-        assert [lost["what"] for lost in found["incomplete"]] == ["bound (--loop-bound)"]
+        assert (found.stopped, found.paths) == ("drained", 22)
+        assert [lost.what for lost in found.incomplete] == ["bound (--loop-bound)"]
     found = Explored(image, tmp_path / "wide", loop_bound=6, max_depth=50).summary
-    assert (found["stopped"], found["paths"], found["incomplete"]) == ("exhausted", 64, [])
+    assert (found.stopped, found.paths, found.incomplete) == ("exhausted", 64, ())
 
 
 def write(folder: Path, text: str) -> str:

@@ -125,11 +125,11 @@ def test_the_record_has_exactly_what_there_is(seed: int, lies: bool, tmp_path: P
     with Store.read(tmp_path) as record:
         assert record.path_hashes() == world.everything()
         found = summary.of(record)
-        assert (found["paths"], record.pairs.waiting()) == (tests, 0)
-        assert found["runs"] == tests
+        assert (found.paths, record.pairs.waiting()) == (tests, 0)
+        assert found.runs == tests
     assert world.expelled <= {"rogue"}
     if "rogue" in world.expelled:
-        assert any("client rogue was sent away: it reported" in item["what"] for item in found["incomplete"])
+        assert any("client rogue was sent away: it reported" in item.what for item in found.incomplete)
 
 
 def test_every_rogue_is_found_out(tmp_path: Path) -> None:
@@ -181,4 +181,4 @@ def test_who_keeps_back_what_follows_is_sent_away(seed: int, crashes: int, tmp_p
         assert paths == world.everything()
         assert world.expelled == {"c0"}
         why = "client c0 was sent away: two others have seen a test of it lead to more"
-        assert any(why in item["what"] for item in found["incomplete"])
+        assert any(why in item.what for item in found.incomplete)

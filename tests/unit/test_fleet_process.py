@@ -110,12 +110,13 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         assert (campaign.ledger.totals.runs, campaign.ledger.totals.paths) == (runs + 1, paths + 1)
         assert 6 in campaign.ledger.coverage.covered
         found = summary.of(record)
-        fleet = found["fleet"]
-        assert (fleet["tests"], fleet["messages"], fleet["protocol"]) == (1, {"Results": 4}, {"relayed": 1})
-        assert [(c["name"], c["tests"], c["seconds"], c["busy"]) for c in fleet["clients"]] == [("1", 1, 2.0, 0.5)]
-        assert found["solver"]["by"]["smt"] >= 18
-        assert {"file": "../other/ü.c", "line": 2, "tests": 1 + 9} in found["forks"]  # the record had one
-        assert Note.GAVE_UP in {item["what"] for item in found["incomplete"]}
+        fleet = found.fleet
+        assert fleet is not None
+        assert (fleet.tests, fleet.messages, fleet.protocol) == (1, {"Results": 4}, {"relayed": 1})
+        assert [(c.name, c.tests, c.seconds, c.busy) for c in fleet.clients] == [("1", 1, 2.0, 0.5)]
+        assert found.solver.by[Layer.SMT] >= 18
+        assert summary.ForkRow("../other/ü.c", 2, tests=1 + 9) in found.forks  # the record had one
+        assert Note.GAVE_UP in {item.what for item in found.incomplete}
         assert campaign.ledger.outcome == "drained"
         (row,) = (row for row in record.tests() if row.path_hash == 77)
         assert (row.input, row.outcome, row.inputs, row.output) == (b"in", "new", {"x": "696e"}, "o")
@@ -159,7 +160,9 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         assert not claim.key.bug.confirmed
         campaign.believe(claim)
         assert claim.key.bug.confirmed
-        assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
+        told = summary.of(record).fleet
+        assert told is not None
+        assert {c.name: c.tests for c in told.clients} == {"1": 3, "2": 1}
 
 
 def test_lost_tests_are_set_aside_and_wait_if_somebody_wants_that(folder: Path) -> None:
@@ -174,13 +177,13 @@ def test_lost_tests_are_set_aside_and_wait_if_somebody_wants_that(folder: Path) 
         lost = result(one, 0, verdict=Verdict.LOST, is_path=False, lost=of_test)
         write(campaign, lost, Result(two.id, payloads.encode(answer), (), is_test=False))
         found = summary_after(campaign)
-        assert (found["lost"], {test["why"] for test in found["lost_tests"]}) == (2, {"it died", "it was killed"})
-        assert {"what": "lost: it died", "file": "p.c", "line": 3, "count": 1} in found["incomplete"]
+        assert (found.lost, {test.why for test in found.lost_tests}) == (2, {"it died", "it was killed"})
+        assert summary.NotFollowed("lost: it died", "p.c", 3, 1) in found.incomplete
         assert campaign.ledger.outcome == "drained"
         assert set(campaign.opened().frontier) == before - {one.id, two.id}
         assert record.lost.retry() == 2
         assert set(campaign.opened().frontier) == before - {one.id, two.id} | {rest.id}  # two was done with
-        assert summary_after(campaign)["lost"] == 0
+        assert summary_after(campaign).lost == 0
         record.lost.add(structs.replace(of_test, line="x"))
         with pytest.raises(StorageError, match="lost tests"):
             summary_after(campaign)
@@ -203,11 +206,11 @@ def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> No
         again.append(Result(one.id, b"nonsense", ()))
         again.append(result(one, 0, verdict=Verdict.LOST, is_path=False))
         runs = campaign.ledger.totals.runs
-        before = summary_after(campaign)["divergences"]
+        before = summary_after(campaign).divergences
         write(campaign, again=again)
         found = summary_after(campaign)
-        assert found["divergences"] == before + 1
-        assert [i["what"] for i in found["incomplete"] if "client" in i["what"]] == [Note.CLIENT_DIFFERS.of("3")]
+        assert found.divergences == before + 1
+        assert [i.what for i in found.incomplete if "client" in i.what] == [Note.CLIENT_DIFFERS.of("3")]
         assert campaign.ledger.totals.runs == runs
         assert 8 not in record.path_hashes()
 
@@ -224,9 +227,10 @@ def test_an_answer_is_no_test(folder: Path) -> None:
         write(campaign, Result(one.id, payloads.encode(answer), (said(two),), is_test=False), known=[(said(two), None)])
         after = summary_after(campaign)
         assert set(campaign.opened().frontier) == {b"w", two.id}
-    assert (after["runs"], after["re_asked"]) == (before["runs"], before["re_asked"] + 1)
-    assert after["solver"]["sat"] == before["solver"]["sat"] + 1
-    assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
+    assert (after.runs, after.re_asked) == (before.runs, before.re_asked + 1)
+    assert after.solver.sat == before.solver.sat + 1
+    assert after.fleet is not None
+    assert [(c.tests, c.busy) for c in after.fleet.clients] == [(0, 1.5)]
 
 
 def test_what_several_clients_failed_with_is_lost_and_waits_if_somebody_wants_that(folder: Path) -> None:
@@ -236,16 +240,16 @@ def test_what_several_clients_failed_with_is_lost_and_waits_if_somebody_wants_th
         before = set(campaign.opened().frontier)
         write(campaign, aside=[pair("one").id])
         found = summary_after(campaign)
-        (lost,) = found["lost_tests"]
-        assert (found["lost"], lost["why"]) == (1, "3 clients lost their targets with it")
+        (lost,) = found.lost_tests
+        assert (found.lost, lost.why) == (1, "3 clients lost their targets with it")
         assert set(campaign.opened().frontier) == before - {pair("one").id}
         assert campaign.ledger.outcome == "drained"
         assert record.lost.retry() == 1
         (again,) = set(campaign.opened().frontier) - before
-        assert record.pairs.some([again])[again][-len(lost["input"]) // 2 :] == bytes.fromhex(lost["input"])
+        assert record.pairs.some([again])[again][-len(lost.input) // 2 :] == bytes.fromhex(lost.input)
 
 
-def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
+def summary_after(campaign: CampaignRecord) -> summary.Summary:
     campaign.commit(1, {}, {})
     return summary.of(campaign.store)
 
@@ -267,7 +271,7 @@ def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
         write(campaign, known=[(said(one), None)])
         write(campaign, Result(one.id, data, ()))
         found = summary_after(campaign)
-        assert Note.CLIENT_UNREADABLE in {item["what"] for item in found["incomplete"]}
+        assert Note.CLIENT_UNREADABLE in {item.what for item in found.incomplete}
         assert one.id not in campaign.opened().frontier
 
 

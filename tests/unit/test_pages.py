@@ -241,7 +241,7 @@ def test_no_page_makes_no_campaign_fail(
         raise failure
 
     monkeypatch.setattr(campaign, "document", fail)
-    run.tell([Result(dict(found.summary), tmp_path, 1)], as_json)
+    run.tell([Result(found.summary, tmp_path, 1)], as_json)
     said = capsys.readouterr()
     assert "warning: there is no page of this campaign: " in said.err
     assert "\x1b" not in said.err
@@ -250,7 +250,7 @@ def test_no_page_makes_no_campaign_fail(
 
 def test_the_page_of_run(tmp_path: Path) -> None:
     recorded.write(tmp_path)
-    run.tell([Result(dict(read(tmp_path).summary), tmp_path, 1)], True)
+    run.tell([Result(read(tmp_path).summary, tmp_path, 1)], True)
     assert "my prog" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

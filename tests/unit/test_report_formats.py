@@ -174,7 +174,7 @@ def test_the_source_map_survives_json() -> None:
 def test_ends(tmp_path: Path, recorded_end: str | None, shown: str) -> None:
     recorded.write(tmp_path, recorded_end)
     found = read(tmp_path)
-    assert found.summary["stopped"] == shown
+    assert found.summary.stopped == shown
     assert any("--resume 'score-out/x y'" in line for line in text.full(found))
 
 
@@ -183,7 +183,7 @@ def test_a_campaign_that_runs_is_read_beside_it(tmp_path: Path) -> None:
     with Store.open(tmp_path) as running:
         running.add_coverage([7], 4)  # not committed yet
         found = read(tmp_path)
-        assert found.summary["stopped"] == "running"
+        assert found.summary.stopped == "running"
         assert 7 not in found.covered
         running.commit()
     assert 7 in read(tmp_path).covered

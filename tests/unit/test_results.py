@@ -165,18 +165,18 @@ def test_coverage_and_reasons() -> None:
     assert seen.add([1, 2, 3]) == [1, 3]
     assert seen.add([1]) == []
     rows = seen.unflipped({(0, Unflipped.UNSAT): 4, (0, Unflipped.UNKNOWN): 1})
-    assert [(r["line"], r["direction"], r["reason"], r["count"]) for r in rows] == [
+    assert [(r.line, r.direction, r.reason, r.count) for r in rows] == [
         (16, "false", "unknown", 1),
         (18, "case 3", "not-reached", 0),
         (18, "default", "not-reached", 0),
     ]
-    assert [r["reason"] for r in seen.unflipped({(0, Unflipped.UNSAT): 4}, waiting={0})] == [
+    assert [r.reason for r in seen.unflipped({(0, Unflipped.UNSAT): 4}, waiting={0})] == [
         "waiting",
         "not-reached",
         "not-reached",
     ]
     seen.add([4])
-    assert seen.unflipped({})[-1]["reason"] == "concrete"
+    assert seen.unflipped({})[-1].reason == "concrete"
 
 
 def test_bugs_are_counted_by_kind_and_place() -> None:

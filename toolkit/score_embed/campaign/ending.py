@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, TargetError, printable
-from score_embed.results import completeness, summary
+from score_embed.results import summary
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
+from score_embed.results.summary import Summary
 
 INTERRUPTED = 130
 BUGS = 1
@@ -26,7 +26,7 @@ OPEN = 8  # neither, but a goal that is not reached, nor is the rest proved to b
 class Result:
     """What a session of a campaign came to."""
 
-    summary: dict[str, Any]
+    summary: Summary
     folder: Path
     exit_code: int
 
@@ -51,7 +51,7 @@ def conclude(session: Callable[[], Stop | None], records: Sequence[Store]) -> li
     return results
 
 
-def sum_up(record: Store) -> dict[str, Any]:
+def sum_up(record: Store) -> Summary:
     """Write the summary of what is committed."""
     found = summary.of(record)
     try:
@@ -61,22 +61,22 @@ def sum_up(record: Store) -> dict[str, Any]:
     return found
 
 
-def _result(found: dict[str, Any], folder: Path) -> Result:
-    if found["stopped"] == Stop.INTERRUPTED:
+def _result(found: Summary, folder: Path) -> Result:
+    if found.stopped is Stop.INTERRUPTED:
         return Result(found, folder, INTERRUPTED)
-    if found["bugs"]:
+    if found.bugs:
         return Result(found, folder, BUGS)
     return Result(found, folder, without_bugs(found))
 
 
-def without_bugs(found: Mapping[str, Any]) -> int:
-    """The exit code of a campaign that came to its end, if its bugs are none, or do not count. `found`: its summary."""
-    if completeness.is_vacuous(found):
+def without_bugs(found: Summary) -> int:
+    """The exit code of a campaign that came to its end, if its bugs are none, or do not count."""
+    if found.is_vacuous:
         return NothingToExplore.exit_code
-    if found["lost"]:
+    if found.lost:
         return LOST
-    goal = found["goal"]
-    return OPEN if goal and not goal["reached"] and not goal["proved"] else 0
+    goal = found.goal
+    return OPEN if goal is not None and not goal.reached and not goal.proved else 0
 
 
 def exit_code(results: Sequence[Result]) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from score_embed import config
 from score_embed.campaign import regressing
 from score_embed.campaign.regressing import Regressed, Regression, State
 from score_embed.cli.output import Printer, plain, readers_may_leave
 from score_embed.report import text
+from score_embed.report.regression import RegressionDocument, RegressionTest
+from score_embed.results.json_text import indented
 
 
 def execute(settings: config.Settings, folder: Path) -> int:
@@ -21,7 +21,7 @@ def execute(settings: config.Settings, folder: Path) -> int:
     found = regressing.run(settings, folder)
     with readers_may_leave():
         if settings.json:
-            print(json.dumps(_document(found), indent=2))
+            print(indented(_document(found)))
         else:
             console = Printer(highlight=False)
             for line in _lines(found):
@@ -29,21 +29,21 @@ def execute(settings: config.Settings, folder: Path) -> int:
     return int(any(test.is_failure for test in found.tests))
 
 
-def _document(found: Regression) -> dict[str, Any]:
-    tests = [
-        {
-            "test": one.test.number,
-            "name": one.test.stem,
-            "state": one.state,
-            "was": one.was,
-            "now": one.now,
-            "file": one.bug.file if one.bug else "",
-            "line": one.bug.line if one.bug else 0,
-            "text": list(_told(found, one)),
-        }
+def _document(found: Regression) -> RegressionDocument:
+    tests = (
+        RegressionTest(
+            one.test.number,
+            one.test.stem,
+            one.state.value,
+            one.was,
+            one.now,
+            one.bug.file if one.bug else "",
+            one.bug.line if one.bug else 0,
+            tuple(_told(found, one)),
+        )
         for one in found.tests
-    ]
-    return {"campaign": str(found.folder), "root": found.sources.root, "tests": tests}
+    )
+    return RegressionDocument(str(found.folder), found.sources.root, tuple(tests))
 
 
 def _lines(found: Regression) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from score_embed.report import findings, fingerprints, fleet, gcovr, junit, lcov
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.report.page import campaign, project
+from score_embed.results import summary
 from score_embed.results.known_bugs import read_baseline
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import FILE as RECORD
@@ -72,7 +72,7 @@ def execute(values: argparse.Namespace) -> int:
     if values.write_baseline is not None:
         _write(values.write_baseline, fingerprints.baseline(campaigns))
     if values.json:
-        print(json.dumps(campaigns[0].summary, indent=2))
+        print(summary.text(campaigns[0].summary))
     elif not made and not several:
         show.report(campaigns[0])
     elif known is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from score_embed.cli.output import readers_may_leave
 from score_embed.errors import UsageError
 from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
+from score_embed.results import summary
 from score_embed.results.known_bugs import baseline_of
 from score_embed.results.store import Store
 from score_embed.results.testcase import require_folder
@@ -128,8 +128,7 @@ def tell(results: Sequence[Result], as_json: bool, known: frozenset[str] | None 
     found: dict[Path, Findings] = {}
     try:
         if as_json:
-            summaries = [result.summary for result in results]
-            print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
+            print(summary.text(*(result.summary for result in results)))
         else:
             for result in results:
                 found[result.folder] = _read(result.folder, known)

@@ -29,10 +29,10 @@ def result(found: Findings) -> None:
         console.print(_tests(found.paths, found.arrays))
     lines = [*text.bugs(found), *text.judged(found)]
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
-    lines += criteria.statement_totals(found.summary["statements"])
+    lines += criteria.statement_totals(found.summary.statements)
     lines += [
-        *criteria.mcdc_totals(found.summary["mcdc"]),
-        *criteria.goal_lines(found.summary["goal"], found.summary["within"]),
+        *criteria.mcdc_totals(found.summary.mcdc),
+        *criteria.goal_lines(found.summary.goal, found.summary.within),
     ]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 

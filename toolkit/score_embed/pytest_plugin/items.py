@@ -6,7 +6,6 @@ pytest does, and pytest-xdist may run several. What it found is then read from i
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -30,6 +29,7 @@ from score_embed.pytest_plugin import files
 from score_embed.pytest_plugin.files import Declared
 from score_embed.pytest_plugin.plugin import MARK
 from score_embed.report import criteria, findings, fingerprints, text
+from score_embed.report.regression import RegressionTest, read_document
 from score_embed.results.bugs import Bug
 from score_embed.results.known_bugs import read_baseline
 from score_embed.results.storage import FILE as RECORD
@@ -208,7 +208,7 @@ class Explore(Test):
         if done.returncode == _LOST:
             raise Failure("\n".join(text.lost(found)))
         if done.returncode == _OPEN:
-            raise Failure("\n".join(criteria.goal_lines(found.summary["goal"], found.summary["within"])))
+            raise Failure("\n".join(criteria.goal_lines(found.summary.goal, found.summary.within)))
 
     def _known(self) -> frozenset[str] | None:
         path = self.case.declared.baseline
@@ -240,8 +240,8 @@ class Again:
         return self.case.call(*self.options)
 
     @cached_property
-    def tests(self) -> dict[str, dict[str, Any]]:
-        return {test["name"]: test for test in json.loads(self.done.stdout)["tests"]}
+    def tests(self) -> dict[str, RegressionTest]:
+        return {test.name: test for test in read_document(self.done.stdout).tests}
 
 
 class Regress(Test):
@@ -257,10 +257,10 @@ class Regress(Test):
         if done.returncode not in (0, _BUGS):
             raise self.refused(done, self.again.options)
         test = self.again.tests[self.test]
-        said, file = "\n".join(test["text"]), test["file"]
-        if test["state"] not in ("bug", "changed"):
+        said, file = "\n".join(test.text), test.file
+        if test.state not in ("bug", "changed"):
             self.add_report_section("call", "score-embed", said)
             return
         begins = file or self.again.folder
         said = self.shown(begins) + said.removeprefix(begins)
-        raise Failure(said, self.shown(file) if file else "", test["line"])
+        raise Failure(said, self.shown(file) if file else "", test.line)

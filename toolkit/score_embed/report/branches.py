@@ -47,18 +47,18 @@ class Branch:
 
 def of(found: Findings) -> list[Branch]:
     """All branches by file and line; those of a line in the order of the program."""
-    rows = iter(found.summary["unflipped"])  # one for each direction not taken, by coverage index
-    escaped = {(row["file"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    rows = iter(found.summary.unflipped)  # one for each direction not taken, by coverage index
+    escaped = {(row.file, row.line) for row in found.summary.incomplete if row.count}
     sides: dict[int, list[Side]] = {}
     places: dict[int, tuple[str, int, str]] = {}
     for index, direction in sorted(found.sources.directions.items()):
         side = Side(direction.name, True)
         if index not in found.covered:
             row = next(rows)
-            why = text.reason(row, found.summary["stopped"])
-            if row["reason"] == Unflipped.CONCRETE and (row["file"], row["line"]) in escaped:
+            why = text.reason(row.reason, row.count, found.summary.stopped)
+            if row.reason is Unflipped.CONCRETE and (row.file, row.line) in escaped:
                 why += ", as far as it was followed"
-            side = Side(direction.name, False, str(row["reason"]), why)
+            side = Side(direction.name, False, row.reason.value, why)
         sides.setdefault(direction.site, []).append(side)
         places[direction.site] = direction.file, direction.line, direction.function
     made = [Branch(*places[site], tuple(some)) for site, some in sides.items()]
@@ -132,19 +132,19 @@ class Decision:
 
 def decisions_of(found: Findings) -> list[Decision]:
     """In the order of the summary; none if the campaign recorded no vectors."""
-    if not found.summary["mcdc"]:
+    if found.summary.mcdc is None:
         return []
     return [
         Decision(
-            row["file"],
-            row["line"],
-            row["function"],
-            bool(row["vectors"]),
+            row.file,
+            row.line,
+            row.function,
+            bool(row.vectors),
             tuple(
-                Condition(condition["condition"], frozenset(condition["missing"]))
-                for condition in row["conditions"]
-                if condition["masking"] != Vector.CONSTANT
+                Condition(one.condition, frozenset(one.missing or ()))
+                for one in row.conditions
+                if one.masking is not Vector.CONSTANT
             ),
         )
-        for row in found.summary["mcdc"]["table"]
+        for row in found.summary.mcdc.table
     ]

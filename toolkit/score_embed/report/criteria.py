@@ -6,11 +6,11 @@ Of MC/DC there are the totals, and a table of each decision's conditions with wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from score_embed.contract.words import Statement, Vector
+from score_embed.results.criteria import Condition, Goal, Mcdc, Statements
 
 _WHY = {
     Statement.OPEN: "no test came there",
@@ -31,77 +31,85 @@ _COUNTED = {
 }
 
 
-def statement_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
+def statement_lines(found: Statements | None, within: Sequence[str]) -> Iterator[str]:
     """All that the report says of it; nothing if statements are not told."""
+    if found is None:
+        return
     yield from statement_totals(found)
-    if found and found[Statement.UNREACHABLE] and within:
+    if found.unreachable and within:
         yield f"unreachable: within {', '.join(within)}"
-    rows = found["missing"] if found else ()
-    for (file, function, why), some in groupby(rows, key=lambda row: (row["file"], row["function"], row["why"])):
-        numbers = ", ".join(map(str, dict.fromkeys(row["line"] for row in some)))
+    for (file, function, why), some in groupby(found.missing, key=lambda row: (row.file, row.function, row.why)):
+        numbers = ", ".join(map(str, dict.fromkeys(row.line for row in some)))
         yield f"{file}:{numbers} in {function}: {_WHY[why]}"
 
 
-def statement_totals(found: Mapping[str, Any]) -> Iterator[str]:
+def statement_totals(found: Statements | None) -> Iterator[str]:
     """The counts."""
-    if found:
-        rest = ", ".join(f"{found[word]} {word}" for word in Statement if found[word] and word is not Statement.REACHED)
-        yield f"statements: {found[Statement.REACHED]}/{found['total']} reached" + (f"; {rest}" if rest else "")
+    if found is not None:
+        others = (("unreachable", found.unreachable), ("uncertain", found.uncertain), ("open", found.open))
+        rest = ", ".join(f"{count} {word}" for word, count in others if count)
+        yield f"statements: {found.reached}/{found.total} reached" + (f"; {rest}" if rest else "")
 
 
-def goal_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
+def goal_lines(found: Goal | None, within: Sequence[str]) -> Iterator[str]:
     """What became of `--goal`. `within`: the bounds of what was explored."""
-    if not found:
+    if found is None:
         return
     bounds = f" within {', '.join(within)}" if within else ""
-    name = {"mcdc": "MC/DC"}.get(found["criterion"], found["criterion"])
-    if found["reached"]:
+    name = {"mcdc": "MC/DC"}.get(found.criterion, found.criterion)
+    if found.reached:
         yield f"goal {name}: reached"
-    elif found["proved"]:
-        others = "other one is" if found["missing"] == 1 else f"other {found['missing']} are"
+    elif found.proved:
+        others = "other one is" if found.missing == 1 else f"other {found.missing} are"
         yield f"goal {name}: all that is possible is reached; the {others} proved to be infeasible{bounds}"
     else:
-        yield f"goal {name}: not reached, {found['missing']} {_COUNTED[found['criterion']]} missing"
+        yield f"goal {name}: not reached, {found.missing} {_COUNTED[found.criterion]} missing"
 
 
-def mcdc_lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
+def mcdc_lines(found: Mcdc | None, within: Sequence[str]) -> Iterator[str]:
     """All that the report says of it."""
+    if found is None:
+        return
     yield from mcdc_totals(found)
-    if found and found["proved"] and within:
+    if found.proved and within:
         yield f"infeasible: within {', '.join(within)}"
-    for row in found["table"] if found else ():
-        yield f"{row['file']}:{row['line']} in {row['function']}: {row['decision']}"
-        for condition in row["conditions"]:
+    for row in found.table:
+        yield f"{row.file}:{row.line} in {row.function}: {row.decision}"
+        for condition in row.conditions:
             yield "  " + _condition(condition)
 
 
-def mcdc_totals(found: Mapping[str, Any]) -> Iterator[str]:
+def mcdc_totals(found: Mcdc | None) -> Iterator[str]:
     """The totals; nothing if no vectors were recorded."""
-    if not found:
+    if found is None:
         return
-    own = f", {found['own_tests']} of them yours" if found["own_tests"] else ""
-    yield f"{found['decisions']} decisions of several conditions; vectors of {found['tests']} tests{own}"
-    for key, name in (("masking", "masking"), ("unique_cause", "unique cause")):
-        counts = found[key]
+    own = f", {found.own_tests} of them yours" if found.own_tests else ""
+    yield f"{found.decisions} decisions of several conditions; vectors of {found.tests} tests{own}"
+    for name, counts in (("masking", found.masking), ("unique cause", found.unique_cause)):
         said = ", ".join(f"{counts[word]} {_WORDS[word]}" for word in Vector if counts[word])
-        yield f"{name}: of {found['conditions']} conditions {said}" if said else f"{name}: no conditions"
-    if found["unknown_tests"]:
-        yield f"of {found['unknown_tests']} tests the vectors are not known"
-    fewest = found["fewest"]
-    beside = " beside your own" if found["own_tests"] else ""
-    proved = "" if fewest["exact"] else "; perhaps fewer would do"
-    if fewest["tests"]:
-        numbers = ", ".join(map(str, fewest["tests"][:_MOST_NUMBERS]))
-        more = ", …" if len(fewest["tests"]) > _MOST_NUMBERS else ""
-        yield f"all of this and all branches{beside} with {len(fewest['tests'])} tests{proved}: {numbers}{more}"
+        yield f"{name}: of {found.conditions} conditions {said}" if said else f"{name}: no conditions"
+    if found.unknown_tests:
+        yield f"of {found.unknown_tests} tests the vectors are not known"
+    tests = found.fewest.tests
+    beside = " beside your own" if found.own_tests else ""
+    proved = "" if found.fewest.exact else "; perhaps fewer would do"
+    if tests:
+        numbers = ", ".join(map(str, tests[:_MOST_NUMBERS]))
+        more = ", …" if len(tests) > _MOST_NUMBERS else ""
+        yield f"all of this and all branches{beside} with {len(tests)} tests{proved}: {numbers}{more}"
 
 
-def _condition(row: Mapping[str, Any]) -> str:
-    if row["masking"] == Vector.CONSTANT:
-        return f"{row['condition']}: constant ({'true' if row['value'] else 'false'})"
-    missing = " and ".join("true" if value else "false" for value in row["missing"])
-    masking = _WORDS[row["masking"]] + (f" (never decides as {missing})" if missing else "")
-    pair = " and ".join(row["pair"])
-    return f"{row['condition']}: masking {masking}; unique cause {_WORDS[row['unique_cause']]}" + (
+def truths(values: Sequence[bool] | None) -> str:
+    """With which a condition has still to decide, in words."""
+    return " and ".join("true" if value else "false" for value in values or ())
+
+
+def _condition(row: Condition) -> str:
+    if row.masking is Vector.CONSTANT:
+        return f"{row.condition}: constant ({'true' if row.value else 'false'})"
+    missing = truths(row.missing)
+    masking = _WORDS[row.masking] + (f" (never decides as {missing})" if missing else "")
+    pair = " and ".join(row.pair or ())
+    return f"{row.condition}: masking {masking}; unique cause {_WORDS[row.unique_cause]}" + (
         f" ({pair})" if pair else ""
     )

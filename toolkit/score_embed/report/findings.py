@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from score_embed.contract.entry import Array
 from score_embed.contract.judged import Judged
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
+from score_embed.results.fleet import FleetFigures
 from score_embed.results.known_bugs import sort_out
-from score_embed.results.parts import BASELINE, JUDGED, PROGRAM, TIMELINE, VERSIONS, Moment, Program
+from score_embed.results.parts import BASELINE, FLEET, JUDGED, PROGRAM, TIMELINE, VERSIONS, Moment, Program
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
+from score_embed.results.summary import Summary
 from score_embed.results.test_rows import TestRow
 
 
@@ -24,7 +24,7 @@ class Findings:
     """A campaign as reports see it."""
 
     folder: Path
-    summary: Mapping[str, Any]  # the values of summary.json
+    summary: Summary
     program: Program
     versions: dict[str, str]
     sources: SourceMap
@@ -38,6 +38,7 @@ class Findings:
     judged: tuple[tuple[Bug, Judged], ...] = ()  # bugs that the user has accepted or refused
     unmatched: tuple[Judged, ...] = ()  # lines of the user's that no bug is meant by
     waiting: int = 0  # tests that are known and were not run
+    fleet: FleetFigures | None = None  # if clients shared it
     baseline: frozenset[str] | None = None  # fingerprints of bugs that are known, if it was given a baseline
 
     @property
@@ -88,5 +89,6 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         bugs.judged,
         bugs.unmatched,
         record.pairs.waiting(),
+        record.get(FLEET),
         None if known is None or known.known is None else frozenset(known.known),
     )

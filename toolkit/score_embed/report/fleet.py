@@ -75,12 +75,11 @@ def lines(fleet: FleetFigures) -> Iterator[str]:
 
 def workload_plot(found: Findings) -> str:
     """A campaign's tests a client, as SVG."""
-    plain = found.summary["fleet"]
-    if not plain:
+    fleet = found.fleet
+    if fleet is None:
         raise UsageError(
             "one client did this campaign: there is nothing to plot", str(found.folder), "Run it with --clients."
         )
-    fleet = FleetFigures.of(plain)
     return plots.workload([(str(len(fleet.clients)), fleet.workload)])
 
 

@@ -7,17 +7,55 @@ without a branch were entered, the record does not say.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
+from msgspec import field as renamed
 
 from score_embed.errors import printable
 from score_embed.report import branches
 from score_embed.report.branches import Branch, Decision
 from score_embed.report.findings import Findings
+from score_embed.results.json_text import indented
 
 VERSION = "0.15"  # of the format: gcovr takes no other
+
+
+class _Sided(Struct, frozen=True):
+    branchno: int
+    count: int
+    fallthrough: bool = False
+    throw: bool = False
+
+
+class _Decided(Struct, frozen=True):
+    """What gcovr calls a condition is a decision."""
+
+    conditionno: int
+    count: int
+    covered: int
+    not_covered_true: list[int]
+    not_covered_false: list[int]
+
+
+class _WrittenLine(Struct, frozen=True, omit_defaults=True):
+    line_number: int
+    function_name: str
+    count: int
+    branches: list[_Sided]
+    conditions: list[_Decided] | None = None
+
+
+class _File(Struct, frozen=True):
+    file: str
+    lines: list[_WrittenLine]
+    functions: list[str] = []
+
+
+class _Document(Struct, frozen=True):
+    version: str = renamed(name="gcovr/format_version")
+    files: list[_File]
 
 
 @dataclass(slots=True)
@@ -39,14 +77,11 @@ def document(found: Findings) -> str:
             line(branch).branches.append(branch)
     for decision in branches.decisions_of(found):
         line(decision).decisions.append(decision)
-    plain = {
-        "gcovr/format_version": VERSION,
-        "files": [
-            {"file": file, "lines": [_line(at, one) for at, one in sorted(lines.items()) if at > 0], "functions": []}
-            for file, lines in sorted(files.items())
-        ],
-    }
-    return json.dumps(plain, indent=1) + "\n"
+    written = [
+        _File(file, [_line(at, one) for at, one in sorted(lines.items()) if at > 0])
+        for file, lines in sorted(files.items())
+    ]
+    return indented(_Document(VERSION, written), 1) + "\n"
 
 
 def _name(found: Findings, file: str) -> str:
@@ -55,31 +90,19 @@ def _name(found: Findings, file: str) -> str:
     return printable(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
 
-def _line(number: int, one: _Line) -> dict[str, Any]:
+def _line(number: int, one: _Line) -> _WrittenLine:
     sides = [side for branch in one.branches for side in branch.sides]
     reached = any(each.is_reached for each in one.branches) or any(each.is_reached for each in one.decisions)
-    plain = {
-        "line_number": number,
-        "function_name": printable(one.function),
-        "count": int(reached),
-        "branches": [
-            {"branchno": at, "count": int(side.taken), "fallthrough": False, "throw": False}
-            for at, side in enumerate(sides)
-        ],
-    }
-    if one.decisions:
-        plain["conditions"] = [_condition(at, decision) for at, decision in enumerate(one.decisions)]
-    return plain
+    return _WrittenLine(
+        number,
+        printable(one.function),
+        int(reached),
+        [_Sided(at, int(side.taken)) for at, side in enumerate(sides)],
+        [_decided(at, decision) for at, decision in enumerate(one.decisions)] or None,
+    )
 
 
-def _condition(number: int, decision: Decision) -> dict[str, Any]:
-    """What gcovr calls a condition is a decision."""
+def _decided(number: int, decision: Decision) -> _Decided:
     never = {truth: decision.missing(truth) for truth in (True, False)}
     total = 2 * len(decision.conditions)
-    return {
-        "conditionno": number,
-        "count": total,
-        "covered": total - sum(map(len, never.values())),
-        "not_covered_true": never[True],
-        "not_covered_false": never[False],
-    }
+    return _Decided(number, total, total - sum(map(len, never.values())), never[True], never[False])

@@ -37,7 +37,7 @@ def document(found: Findings) -> str:
         "tests": str(len(found.kept)),
         "failures": str(failing),
         "errors": "0",
-        "time": f"{summary['seconds']:.3f}",
+        "time": f"{summary.seconds:.3f}",
     }
     root = ET.Element("testsuites", {"name": "score-embed", **counts})
     name = f"{found.program.name} on {found.program.board}"
@@ -58,12 +58,17 @@ def document(found: Findings) -> str:
 
 
 def _properties(found: Findings) -> dict[str, str]:
-    summary, coverage = found.summary, found.summary["coverage"]
+    summary = found.summary
     return {
-        **{key: str(summary[key]) for key in ("board", "strategy", "seed", "stopped", "runs", "paths")},
-        **({"within": ", ".join(summary["within"])} if summary["within"] else {}),
-        "branches_covered": str(coverage["branches_covered"]),
-        "branches_total": str(coverage["branches_total"]),
+        "board": summary.board,
+        "strategy": summary.strategy,
+        "seed": str(summary.seed),
+        "stopped": summary.stopped,
+        "runs": str(summary.runs),
+        "paths": str(summary.paths),
+        **({"within": ", ".join(summary.within)} if summary.within else {}),
+        "branches_covered": str(summary.coverage.branches_covered),
+        "branches_total": str(summary.coverage.branches_total),
         **found.versions,
     }
 

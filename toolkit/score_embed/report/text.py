@@ -6,19 +6,18 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import criteria, fingerprints, fleet, kinds
 from score_embed.report.findings import Findings
-from score_embed.results import completeness, shown, witnessed
+from score_embed.results import shown, witnessed
 from score_embed.results.bugs import Bug
-from score_embed.results.fleet import FleetFigures
 from score_embed.results.known_bugs import short_id
 from score_embed.results.shown import Arrays, readable
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.summary import ForkRow, NotFollowed, SolverTotals, Summary
 from score_embed.results.testcase import small_stem
 
 # How a campaign ended, in a user's words.
@@ -61,13 +60,13 @@ HINTS: dict[str, str] = {
 }
 
 
-def headline(summary: Mapping[str, Any]) -> str:
+def headline(summary: Summary) -> str:
     """The campaign in one line."""
-    covered, total = summary["coverage"]["branches_covered"], summary["coverage"]["branches_total"]
+    covered, total = summary.coverage.branches_covered, summary.coverage.branches_total
     return (
-        f"{summary['program']} on {summary['board']}: {ended(summary)} after {summary['seconds']:.1f} s; "
-        f"{summary['paths']} paths in {summary['runs']} tests, branches {covered}/{total}, bugs {len(summary['bugs'])}"
-        f"{set_apart(Counter(bug['judged'] for bug in summary['judged']))}"
+        f"{summary.program} on {summary.board}: {ended(summary)} after {summary.seconds:.1f} s; "
+        f"{summary.paths} paths in {summary.runs} tests, branches {covered}/{total}, bugs {len(summary.bugs)}"
+        f"{set_apart(Counter(bug.judged or '' for bug in summary.judged))}"
     )
 
 
@@ -85,13 +84,13 @@ def said_apart(judged: Mapping[str, int]) -> str:
 NOTHING_MET = "no input fulfils what is assumed of it"
 
 
-def ended(summary: Mapping[str, Any]) -> str:
+def ended(summary: Summary) -> str:
     """How the campaign ended; what was exhausted, only within the bounds that its harness has."""
-    if completeness.is_vacuous(summary):
-        return f"nothing explored, {NOTHING_MET} ({', '.join(summary['within']) or 'SCORE_ASSUME'})"
-    if summary["stopped"] == Stop.EXHAUSTED and summary["within"]:
-        return f"exhausted within {', '.join(summary['within'])}"
-    return str(summary["stopped"])
+    if summary.is_vacuous:
+        return f"nothing explored, {NOTHING_MET} ({', '.join(summary.within) or 'SCORE_ASSUME'})"
+    if summary.stopped is Stop.EXHAUSTED and summary.within:
+        return f"exhausted within {', '.join(summary.within)}"
+    return str(summary.stopped)
 
 
 def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
@@ -155,25 +154,25 @@ def witness(bug: Bug) -> str:
     return f" (seen by gcc's {bug.witness})" if bug.witness else ""
 
 
-def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
+def short_reasons(summary: Summary) -> Iterator[str]:
     """How many branch directions were not taken, by reason."""
-    reasons = Counter(row["reason"] for row in summary["unflipped"])
+    reasons = Counter(row.reason for row in summary.unflipped)
     if reasons:
         yield "branch directions not taken: " + ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
 
 
 def lost(found: Findings) -> Iterator[str]:
     """The tests of which nobody knows how they end, and how to run them once more."""
-    tests = found.summary["lost_tests"]
+    tests = found.summary.lost_tests
     if not tests:
         return
     again = f"score-embed run --resume {shlex.quote(str(found.folder))} --retry-lost"
     yield f"lost tests: {len(tests)}; their ends are not known; once more: {again}"
     for test in tests[:_MOST_LOST]:
-        where = f"{test['file']}:{test['line']}: " if test["file"] else ""
-        named = f"test {test['test']}" if test["test"] is not None else "a test"
-        more = "…" if 2 * test["bytes"] > len(test["input"]) else ""
-        yield f"  {where}{named}, input {test['input'] or '(none)'}{more}: {test['why']}"
+        where = f"{test.file}:{test.line}: " if test.file else ""
+        named = f"test {test.test}" if test.test is not None else "a test"
+        more = "…" if 2 * test.bytes > len(test.input) else ""
+        yield f"  {where}{named}, input {test.input or '(none)'}{more}: {test.why}"
     if len(tests) > _MOST_LOST:
         yield f"  … and {len(tests) - _MOST_LOST} more: they are in summary.json"
 
@@ -188,21 +187,21 @@ def cause(what: str) -> str:
     return _CAUSES.get(what, what)
 
 
-def incomplete(summary: Mapping[str, Any], most: int | None = None) -> Iterator[str]:
+def incomplete(summary: Summary, most: int | None = None) -> Iterator[str]:
     """What the campaign could not follow; at most `most` lines of each kind."""
-    written = [row for row in summary["incomplete"] if not row["count"]]
-    lost = [row for row in summary["incomplete"] if row["count"]]
+    written = [row for row in summary.incomplete if not row.count]
+    lost = [row for row in summary.incomplete if row.count]
     yield from _rows("left as written:", written, most)
     yield from _rows("not followed, so paths may be missing:", lost, most)
 
 
-def _rows(title: str, rows: list[dict[str, Any]], most: int | None) -> Iterator[str]:
+def _rows(title: str, rows: Sequence[NotFollowed], most: int | None) -> Iterator[str]:
     if rows:
         yield title
     for row in rows[:most]:
-        where = f"{row['file']}:{row['line']}: " if row["file"] else ""
-        often = f" ({times(row['count'])})" if row["count"] else ""
-        yield f"  {where}{cause(row['what'])}{often}"
+        where = f"{row.file}:{row.line}: " if row.file else ""
+        often = f" ({times(row.count)})" if row.count else ""
+        yield f"  {where}{cause(row.what)}{often}"
     if most is not None and len(rows) > most:
         yield f"  … and {len(rows) - most} more: score-embed report shows all"
 
@@ -214,17 +213,16 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
-    yield from _titled(
-        "statement coverage", criteria.statement_lines(found.summary["statements"], found.summary["within"])
-    )
-    yield from _titled("MC/DC", criteria.mcdc_lines(found.summary["mcdc"], found.summary["within"]))
-    yield from _titled("forks on values", _forks(found.summary["forks"]))
-    yield from _titled("", incomplete(found.summary))
-    yield from _titled("solver", _solver(found.summary["solver"]))
-    yield from _titled("link", _link(found.summary))
-    yield from _titled("second witness", witnessed.lines(found.summary["witness"]))
-    if found.summary["fleet"]:
-        yield from _titled("fleet", fleet.lines(FleetFigures.of(found.summary["fleet"])))
+    summary = found.summary
+    yield from _titled("statement coverage", criteria.statement_lines(summary.statements, summary.within))
+    yield from _titled("MC/DC", criteria.mcdc_lines(summary.mcdc, summary.within))
+    yield from _titled("forks on values", _forks(summary.forks))
+    yield from _titled("", incomplete(summary))
+    yield from _titled("solver", _solver(summary.solver))
+    yield from _titled("link", _link(summary))
+    yield from _titled("second witness", witnessed.lines(summary.witness))
+    if found.fleet is not None:
+        yield from _titled("fleet", fleet.lines(found.fleet))
 
 
 def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -240,26 +238,25 @@ def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _totals(found: Findings) -> Iterator[str]:
     summary = found.summary
     yield headline(summary)
-    stopped = summary["stopped"]
-    if stopped in ENDS:
-        yield f"  {stopped}: {ENDS[stopped]}"
-    yield from (f"  {line}" for line in criteria.goal_lines(summary["goal"], summary["within"]))
-    if summary["within"]:
-        yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
-    depth = summary["conditions"]
+    stopped = summary.stopped
+    yield f"  {stopped}: {ENDS[stopped]}"
+    yield from (f"  {line}" for line in criteria.goal_lines(summary.goal, summary.within))
+    if summary.within:
+        yield f"  within: {', '.join(summary.within)}; what lies beyond was not tried"
+    depth = summary.conditions
     yield (
-        f"  tests: {summary['runs']}, of which {summary['redundant']} redundant, {summary['mispredicted']} mispredicted; "
-        f"conditions of a path: {depth['mean']} on average, {depth['max']} at most"
+        f"  tests: {summary.runs}, of which {summary.redundant} redundant, {summary.mispredicted} mispredicted; "
+        f"conditions of a path: {depth.mean} on average, {depth.max} at most"
     )
     yield from (f"  {line}" for line in lost(found))
-    if summary["retried"]:
-        yield f"  retried: {summary['retried']} tests whose target died once, and that ended on another one"
-    if summary["unchecked"]:
-        yield f"  bounds: {summary['unchecked']} accesses through pointers to what nobody knows the size of were not checked"
+    if summary.retried:
+        yield f"  retried: {summary.retried} tests whose target died once, and that ended on another one"
+    if summary.unchecked:
+        yield f"  bounds: {summary.unchecked} accesses through pointers to what nobody knows the size of were not checked"
     made = ", ".join(
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )
-    yield f"  begun {found.program.began}, order {summary['strategy']}, seed {summary['seed']}; {made}"
+    yield f"  begun {found.program.began}, order {summary.strategy}, seed {summary.seed}; {made}"
     if stopped in CAN_GO_ON:
         yield f"  continue with: score-embed run --resume {shlex.quote(str(found.folder))}"
 
@@ -315,16 +312,17 @@ def _ratio(covered: int, total: int) -> str:
 def _unflipped(found: Findings) -> Iterator[str]:
     """By line. Functions of which no branch was reached are named with the coverage, and not once more."""
     functions = _functions(found)
-    lost = {(row["file"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    lost = {(row.file, row.line) for row in found.summary.incomplete if row.count}
     lines: dict[tuple[str, int], dict[str, Counter[str]]] = {}
-    for row in found.summary["unflipped"]:
-        at = row["file"], row["line"]
-        if functions[row["file"]][row["function"]][0]:
-            why = reason(row, found.summary["stopped"])
-            if row["reason"] == Unflipped.CONCRETE and at in lost:
+    stopped = found.summary.stopped
+    for row in found.summary.unflipped:
+        at = row.file, row.line
+        if functions[row.file][row.function][0]:
+            why = reason(row.reason, row.count, stopped)
+            if row.reason is Unflipped.CONCRETE and at in lost:
                 why += ", as far as it was followed (see below)"
-            lines.setdefault(at, {}).setdefault(why, Counter())[row["direction"]] += 1
-    unreached = reason({"reason": Unflipped.NOT_REACHED, "count": 0}, found.summary["stopped"])
+            lines.setdefault(at, {}).setdefault(why, Counter())[row.direction] += 1
+    unreached = reason(Unflipped.NOT_REACHED, 0, stopped)
     names = {(d.file, d.line): d.function for d in found.sources.directions.values()}
     for (file, line), reasons in sorted(lines.items()):
         yield f"{file}:{line} in {names[file, line] or '?'}: {found.sources.text(file, line)}".rstrip(" :")
@@ -336,25 +334,25 @@ def _unflipped(found: Findings) -> Iterator[str]:
             yield f"  never {which}: {why}"
 
 
-def reason(row: Mapping[str, Any], stopped: str) -> str:
-    """Why a direction was not taken, in words."""
-    if row["reason"] == Unflipped.UNSAT and row["count"] == 1:
+def reason(why: Unflipped, count: int, stopped: Stop) -> str:
+    """Why a direction was not taken, in words; `count`: how often that was so."""
+    if why is Unflipped.UNSAT and count == 1:
         text = "impossible on the one path to it that was tried (proved by the solver)"
     else:
-        text = _WHY.get(row["reason"], row["reason"]).format(n=row["count"])
-    if row["reason"] in (Unflipped.UNSAT, Unflipped.FIXED, Unflipped.NOT_REACHED) and stopped != Stop.EXHAUSTED:
+        text = _WHY[why].format(n=count)
+    if why in (Unflipped.UNSAT, Unflipped.FIXED, Unflipped.NOT_REACHED) and stopped is not Stop.EXHAUSTED:
         text += "; so far"
     return text
 
 
-def _forks(forks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _forks(forks: Sequence[ForkRow]) -> Iterator[str]:
     """What other values of what is used as it is have cost, and where."""
     if forks:
-        tests = sum(row["tests"] for row in forks)
+        tests = sum(row.tests for row in forks)
         yield f"{_tests(tests)} for other values of what has no formula, which the program uses as it is:"
     for row in forks:
-        where = f"{row['file']}:{row['line']}" if row["file"] else "unknown place"
-        yield f"  {where}: {_tests(row['tests'])}"
+        where = f"{row.file}:{row.line}" if row.file else "unknown place"
+        yield f"  {where}: {_tests(row.tests)}"
 
 
 def answered(count: int) -> str:
@@ -365,22 +363,22 @@ def _tests(count: int) -> str:
     return "1 test" if count == 1 else f"{count} tests"
 
 
-def _solver(solver: Mapping[str, Any]) -> Iterator[str]:
+def _solver(solver: SolverTotals) -> Iterator[str]:
     yield (
-        f"{solver['sat'] + solver['unsat'] + solver['unknown']} flips in {solver['seconds']:.2f} s: "
-        f"{solver['sat']} possible, {solver['unsat']} impossible, {solver['unknown']} given up"
+        f"{solver.sat + solver.unsat + solver.unknown} flips in {solver.seconds:.2f} s: "
+        f"{solver.sat} possible, {solver.unsat} impossible, {solver.unknown} given up"
     )
-    for layer, count in solver["by"].items():
+    for layer, count in solver.by.items():
         if count:
-            yield f"{layer.ljust(10)} answered {count} in {solver['seconds_by'][layer]:.2f} s"
-    for layer, count in solver.get("gave_up", {}).items():
+            yield f"{layer.ljust(10)} answered {count} in {solver.seconds_by[layer]:.2f} s"
+    for layer, count in solver.gave_up.items():
         yield f"{layer.ljust(10)} left {answered(count)} to the next layer: too many steps"
 
 
-def _link(summary: Mapping[str, Any]) -> Iterator[str]:
-    link, runs = summary["link"], max(1, summary["runs"])
+def _link(summary: Summary) -> Iterator[str]:
+    link, runs = summary.link, max(1, summary.runs)
     yield (
-        f"{link['bytes_in']} bytes received, {link['bytes_out']} sent "
-        f"({link['bytes_in'] / runs:.0f} and {link['bytes_out'] / runs:.0f} a test); "
-        f"{link['crc_errors']} damaged frames, {link['reruns']} tests run again for them"
+        f"{link.bytes_in} bytes received, {link.bytes_out} sent "
+        f"({link.bytes_in / runs:.0f} and {link.bytes_out / runs:.0f} a test); "
+        f"{link.crc_errors} damaged frames, {link.reruns} tests run again for them"
     )

@@ -25,12 +25,6 @@ _DIFFERS = frozenset({
 })  # fmt: skip
 
 
-def is_vacuous(summary: Mapping[str, Any]) -> bool:
-    """Whether a campaign came to its end without any path: what is assumed holds for no input, so nothing was
-    explored."""
-    return summary["stopped"] in (Stop.EXHAUSTED, Stop.DRAINED) and not (summary["paths"] or summary["lost"])
-
-
 def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
     """`sources`: of the program, with what its image is known to lose; `lost`: tests that are set aside; `noted`:
     everybody's notes, and how often each was made."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Container, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any
 
 from msgspec import Struct
 
@@ -27,6 +26,17 @@ _BY_WEIGHT = (
     Unflipped.FIXED,
     Unflipped.UNSAT,
 )
+
+
+class Untaken(Struct, frozen=True):
+    """A direction that no test took, for summary.json."""
+
+    file: str
+    line: int
+    function: str
+    direction: str
+    reason: Unflipped
+    count: int  # how often
 
 
 class Direction(Struct, frozen=True, array_like=True):
@@ -99,12 +109,12 @@ class Coverage:
 
     def unflipped(
         self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()
-    ) -> list[dict[str, Any]]:
+    ) -> list[Untaken]:
         """Every direction not covered, with its reason.
 
         `reasons`: (coverage index, reason) → how often; `waiting`: indices that a test still to run leads to.
         """
-        rows: list[dict[str, Any]] = []
+        rows: list[Untaken] = []
         reached = {self.directions[i].site for i in self.covered if i in self.directions}
         for index, direction in sorted(self.directions.items()):
             if index in self.covered:
@@ -117,14 +127,5 @@ class Coverage:
                     if seen := reasons.get((index, candidate), 0):
                         reason, count = candidate, seen
                         break
-            rows.append(
-                {
-                    "file": direction.file,
-                    "line": direction.line,
-                    "function": direction.function,
-                    "direction": direction.name,
-                    "reason": reason,
-                    "count": count,
-                }
-            )
+            rows.append(Untaken(direction.file, direction.line, direction.function, direction.name, reason, count))
         return rows

@@ -1,15 +1,14 @@
 """What a fleet came to, in the measures of SCORE's paper and ours: tests, messages, waiting, useful time, redundancy.
 
-One type for real and simulated fleets: it stands under "fleet" in summary.json, and tables and plots are made of it.
+One type for real and simulated fleets: tables and plots are made of it, and what summary.json says under "fleet".
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from typing import Any
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field
 
 PUBLISHED = ("Empty", "Req", "Ack", "Nack", "Stop")  # the messages of the published protocol
 _NO_CONTROL = frozenset(("Results", "Stored", "Alive"))
@@ -96,20 +95,42 @@ class FleetFigures(Struct, frozen=True):
         """All messages, a test."""
         return sum(self.messages.values()) / max(1, self.runs)
 
-    def summary(self) -> dict[str, Any]:
-        """For summary.json. What follows from the rest is there too, so that scripts need not compute it."""
-        found: dict[str, Any] = to_builtins(self)
-        for client, row in zip(self.clients, found["clients"], strict=True):
-            row["waiting"] = round(client.waiting, 3)
-        return {
-            **found,
-            "messages_per_client": round(self.per_client, 2),
-            "messages_per_test": round(self.per_test, 4),
-            "waiting": round(self.waiting, 5),
-            "useful_time": round(self.useful_time, 5),
-        }
+
+class ToldClient(Struct, frozen=True):
+    name: str
+    tests: int
+    seconds: float
+    busy: float
+    waiting: float
+
+
+class ToldFleet(Struct, frozen=True):
+    """The figures for summary.json. What follows from the rest is there too, so that scripts need not compute it."""
+
+    clients: tuple[ToldClient, ...]
+    messages: Mapping[str, int]
+    tests: int
+    redundant: int
+    seconds: float
+    protocol: Mapping[str, int]
+    messages_per_client: float
+    messages_per_test: float
+    waiting: float
+    useful_time: float
 
     @staticmethod
-    def of(summary: Mapping[str, Any]) -> FleetFigures:
-        """Read back. Raises msgspec.ValidationError if they are none."""
-        return convert(summary, FleetFigures)
+    def of(fleet: FleetFigures) -> ToldFleet:
+        return ToldFleet(
+            clients=tuple(
+                ToldClient(one.name, one.tests, one.seconds, one.busy, round(one.waiting, 3)) for one in fleet.clients
+            ),
+            messages=fleet.messages,
+            tests=fleet.tests,
+            redundant=fleet.redundant,
+            seconds=fleet.seconds,
+            protocol=fleet.protocol,
+            messages_per_client=round(fleet.per_client, 2),
+            messages_per_test=round(fleet.per_test, 4),
+            waiting=round(fleet.waiting, 5),
+            useful_time=round(fleet.useful_time, 5),
+        )

@@ -14,10 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import pack, unpack
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from score_embed import config, userfile
 from score_embed.errors import UsageError
+from score_embed.results.json_text import indented
 
 Value = int | float | str  # a number, hex bytes, or a text in quotes
 ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes", "text"]
@@ -101,6 +104,24 @@ def named_inputs(objects: Iterable[Named], data: bytes) -> dict[str, Value]:
     return {named.name: named.value(data) for named in objects}
 
 
+class TestFile(Struct, frozen=True, omit_defaults=True):
+    """What stands in a test's `.json`."""
+
+    __test__ = False  # not a pytest class
+
+    v: int
+    test: int
+    inputs: Mapping[str, Value]
+    verdict: str
+    code: int
+    path: str
+    where: str
+    output: str
+    versions: Mapping[str, str]
+    shown: Mapping[str, Value] | None = None  # the inputs as people read them, if that is something else
+    witness: str = ""
+
+
 @dataclass(frozen=True)
 class TestCase:
     """One executed test with what came of it."""
@@ -126,23 +147,20 @@ class TestCase:
 
     def write(self, folder: Path) -> None:
         (folder / f"{self.stem}.bin").write_bytes(self.input)
-        text = json.dumps(
-            {
-                "v": 1,
-                "test": self.number,
-                "inputs": dict(self.inputs),
-                "verdict": self.verdict,
-                "code": self.code,
-                "path": f"{self.path_hash:016x}",
-                "where": self.where,
-                "output": self.output,
-                "versions": dict(self.versions),
-                **({"shown": dict(self.shown)} if self.shown not in ({}, self.inputs) else {}),
-                **({"witness": self.witness} if self.witness else {}),
-            },
-            indent=2,
+        written = TestFile(
+            v=1,
+            test=self.number,
+            inputs=self.inputs,
+            verdict=self.verdict,
+            code=self.code,
+            path=f"{self.path_hash:016x}",
+            where=self.where,
+            output=self.output,
+            versions=self.versions,
+            shown=self.shown if self.shown not in ({}, self.inputs) else None,
+            witness=self.witness,
         )
-        (folder / f"{self.stem}.json").write_text(text + "\n", encoding="utf-8")
+        (folder / f"{self.stem}.json").write_text(indented(written) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -206,7 +224,7 @@ def read_first(path: Path) -> First:
         return First(path, data=raw)
     hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "f": 1.5, "buf": "0a0b"}}.'
     try:
-        document: Any = json.loads(raw)
+        document: object = json.loads(raw)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UsageError(f"this is not valid JSON: {reason}", str(path), hint) from error

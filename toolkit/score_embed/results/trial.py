@@ -3,18 +3,17 @@ other."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
+from score_embed.errors import UsageError
 from score_embed.results.coverage import Coverage
 from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.parts import FLEET, PROGRESS
 from score_embed.results.store import Store
-from score_embed.results.summary import FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +43,41 @@ class Trial:
 
 
 def distributed(folder: Path, clients: int, seed: int) -> Trial:
-    """What a campaign in `folder` came to."""
-    summary = _summary(folder)
-    fleet = _with_late(FleetFigures.of(summary["fleet"]), clients) if summary["fleet"] else _alone(summary)
+    """What a campaign in `folder` came to. Raises StorageError if its record is damaged."""
+    found = _read(folder)
+    fleet = _with_late(found.fleet, clients) if found.fleet is not None else _alone(found)
     work = tuple(client.tests for client in fleet.clients)
-    return _trial([folder], [summary], clients, seed, work, fleet)
+    return _trial([found], [folder], clients, seed, work, fleet)
 
 
 def independent(folders: Sequence[Path], seed: int) -> Trial:
-    """What the campaigns in `folders` came to, put together."""
-    summaries = [_summary(folder) for folder in folders]
-    return _trial(folders, summaries, len(folders), seed, tuple(summary["runs"] for summary in summaries))
+    """What the campaigns in `folders` came to, put together. Raises StorageError."""
+    found = [_read(folder) for folder in folders]
+    return _trial(found, folders, len(folders), seed, tuple(one.runs for one in found))
 
 
-def _summary(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A campaign. `paths`: hashes; `covered`: coverage indices, of so many `directions`."""
+
+    runs: int
+    redundant: int
+    seconds: float
+    fleet: FleetFigures | None
+    paths: Set[int]
+    covered: Set[int]
+    directions: int
+
+
+def _read(folder: Path) -> _Found:
+    with Store.read(folder) as record:
+        progress = record.get(PROGRESS)
+        if progress is None:
+            raise UsageError("the campaign in this folder has run no test", str(folder), "Start the experiment again.")
+        coverage = Coverage(record.sources().directions, record.coverage())
+        totals, fleet = progress.totals, record.get(FLEET)
+        counted = totals.runs, totals.redundant, round(progress.seconds, 3)
+        return _Found(*counted, fleet, record.path_hashes(), coverage.covered, coverage.total)
 
 
 def _with_late(fleet: FleetFigures, clients: int) -> FleetFigures:
@@ -68,28 +86,23 @@ def _with_late(fleet: FleetFigures, clients: int) -> FleetFigures:
     return structs.replace(fleet, clients=(*fleet.clients, *late))
 
 
-def _alone(summary: dict[str, Any]) -> FleetFigures:
+def _alone(found: _Found) -> FleetFigures:
     """A campaign of one client: nobody to talk to, nothing to wait for."""
-    client = ClientFigures("alone", summary["runs"], summary["seconds"], summary["seconds"])
-    return FleetFigures((client,), {}, summary["runs"], summary["redundant"], summary["seconds"])
+    client = ClientFigures("alone", found.runs, found.seconds, found.seconds)
+    return FleetFigures((client,), {}, found.runs, found.redundant, found.seconds)
 
 
 def _trial(
+    found: Sequence[_Found],
     folders: Sequence[Path],
-    summaries: list[dict[str, Any]],
     clients: int,
     seed: int,
     workload: tuple[int, ...],
     fleet: FleetFigures | None = None,
 ) -> Trial:
-    paths: set[int] = set()
-    covered: set[int] = set()
-    for folder in folders:
-        with Store.read(folder) as record:
-            directions = Coverage(record.sources().directions, record.coverage())
-            paths |= record.path_hashes()
-            covered |= directions.covered
-    tests = sum(summary["runs"] for summary in summaries)
-    seconds = max(summary["seconds"] for summary in summaries)
-    counted = (tests, len(paths), len(covered), directions.total, seconds)
+    paths = set[int]().union(*(one.paths for one in found))
+    covered = set[int]().union(*(one.covered for one in found))
+    tests = sum(one.runs for one in found)
+    seconds = max(one.seconds for one in found)
+    counted = (tests, len(paths), len(covered), found[-1].directions, seconds)
     return Trial(clients, seed, fleet is not None, *counted, workload, fleet, tuple(folders))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import Struct
 
@@ -124,29 +123,34 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
     return False
 
 
-def summary(counts: Counts, state: WitnessState) -> dict[str, Any]:
-    """The values for summary.json. `state`: what the record says of the witness itself."""
-    return {
-        "witnessed": counts.witnessed,
-        "not_witnessed": counts.kept_left + counts.paths_left,
-        "kept_not_witnessed": counts.kept_left,
-        "lost": counts.lost,
-        "seconds": round(state.seconds, 3),
-        "missing": state.missing,
-    }
+class Witnessed(Struct, frozen=True):
+    """How many tests were run again and how many were not, for summary.json."""
+
+    witnessed: int
+    not_witnessed: int
+    kept_not_witnessed: int
+    lost: int
+    seconds: float
+    missing: str
+
+    @staticmethod
+    def of(counts: Counts, state: WitnessState) -> Witnessed:
+        """`state`: what the record says of the witness itself."""
+        left, kept_left = counts.kept_left + counts.paths_left, counts.kept_left
+        return Witnessed(counts.witnessed, left, kept_left, counts.lost, round(state.seconds, 3), state.missing)
 
 
-def lines(plain: Mapping[str, Any]) -> Iterator[str]:
+def lines(found: Witnessed | None) -> Iterator[str]:
     """The same for people; nothing if there is no second witness."""
-    if not plain:
+    if found is None:
         return
-    if plain["missing"]:
-        yield f"there was none: {plain['missing']}"
-    if plain["witnessed"]:
-        yield f"{plain['witnessed']} tests run again under gcc's sanitizers in {plain['seconds']:.2f} s"
-    if plain["lost"]:
-        yield f"{plain['lost']} of them did not end in time, took too much memory, or killed their process"
-    if plain["not_witnessed"]:
-        kept = plain["kept_not_witnessed"]
+    if found.missing:
+        yield f"there was none: {found.missing}"
+    if found.witnessed:
+        yield f"{found.witnessed} tests run again under gcc's sanitizers in {found.seconds:.2f} s"
+    if found.lost:
+        yield f"{found.lost} of them did not end in time, took too much memory, or killed their process"
+    if found.not_witnessed:
+        kept = found.kept_not_witnessed
         which = f"{kept} of them brought coverage or a bug" if kept else "none of them brought coverage or a bug"
-        yield f"not run again: {plain['not_witnessed']} distinct paths; {which}"
+        yield f"not run again: {found.not_witnessed} distinct paths; {which}"

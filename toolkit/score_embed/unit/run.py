@@ -22,12 +22,13 @@ from score_embed.image.group import Group
 from score_embed.report import findings, fingerprints, text, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of, write
-from score_embed.results import completeness, minimising
+from score_embed.results import minimising
 from score_embed.results.bugs import Bug
 from score_embed.results.known_bugs import short_id
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
+from score_embed.results.summary import NotFollowed
 from score_embed.unit.child import Child, last_words
 from score_embed.unit.project import Project
 from score_embed.unit.rows import DIED, NO_INPUT, NOT_BUILT, TESTS, Book, Found, Row, confirm
@@ -161,18 +162,18 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         found = findings.read(record)
         own = found.own_directions
         summary = found.summary
-        row.stopped = str(summary["stopped"])
-        row.within = tuple(summary["within"])
-        row.paths, row.tests = summary["paths"], summary["runs"]
+        row.stopped = summary.stopped.value
+        row.within = summary.within
+        row.paths, row.tests = summary.paths, summary.runs
         row.branches, row.covered = len(own), sum(index in found.covered for index in own)
         row.bugs = len(found.bugs)
         row.found = [_found(bug, found, key) for bug, key in zip(found.bugs, fingerprints.of(found), strict=True)]
         said = Counter(line.word for _, line in found.judged)
         row.accepted, row.refused = said[ACCEPT], said[REFUSE]
         row.unmatched = tuple(f"{line.at}: {line.word} {line.what}" for line in found.unmatched)
-        lost = [item for item in summary["incomplete"] if item["count"]]
+        lost = [item for item in summary.incomplete if item.count]
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
-        if completeness.is_vacuous(summary):
+        if summary.is_vacuous:
             row.stopped, row.why = NO_INPUT, "; ".join(filter(None, (text.NOTHING_MET, row.why)))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
@@ -199,9 +200,9 @@ def test_name(row: Row) -> str:
     return f"test_{Path(row.folder).name}"
 
 
-def _place(item: dict[str, object], function: str) -> str:
-    what = str(item["what"]).removeprefix(f"--entry {function}: ").replace("; ", ", ")
-    return f"{item['file']}:{item['line']}: {what}" if item["file"] else what
+def _place(item: NotFollowed, function: str) -> str:
+    what = item.what.removeprefix(f"--entry {function}: ").replace("; ", ", ")
+    return f"{item.file}:{item.line}: {what}" if item.file else what
 
 
 def _clear(folder: Path) -> None:

@@ -23,7 +23,7 @@ from score_embed.campaign.ending import BUGS, LOST, OPEN
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.launcher import die_with
-from score_embed.results import summary, trial
+from score_embed.results import json_text, summary, trial
 from score_embed.results.trial import Trial
 
 PLAN = "experiment.json"
@@ -143,9 +143,9 @@ def _log(folder: Path) -> Path:
 def _is_finished(folder: Path) -> bool:
     """Did the campaign come to its end? One that did not makes room for another."""
     try:
-        if msgspec.json.decode((folder / summary.FILE).read_bytes(), type=_Ended).stopped in _FINISHED:
+        if json_text.read((folder / summary.FILE).read_bytes(), _Ended).stopped in _FINISHED:
             return True
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, ValueError):
         pass
     shutil.rmtree(folder, ignore_errors=True)
     return False

@@ -46,7 +46,7 @@ def record_tree(
         if len(record.lost):
             hint = f"Repeat them first: score-embed run --resume {folder} --retry-lost"
             raise UsageError("this campaign has lost tests, so its tree is not known", str(folder), hint)
-        wanted = min(summary.of(record)["runs"], most or sys.maxsize)
+        wanted = min(summary.of(record).runs, most or sys.maxsize)
         paths = record.path_hashes()
     board = find_board(settings.board, settings.run, port or settings.port)
     board.require_tools()

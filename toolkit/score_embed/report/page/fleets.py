@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from score_embed.report import experiment, fleet, paper
@@ -40,7 +39,7 @@ class ShownTable:
 def of_experiment(trials: Sequence[Trial], told: Mapping[str, str], beside: Path) -> str:
     """The HTML text. `told`: what was tried, by name; `beside`: the folder that the page is written to, where links to
     the campaigns' own pages start."""
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "heading": "Experiment",
         "more": told.get("Program", ""),
         "cards": _experiment_cards(trials),
@@ -55,7 +54,7 @@ def of_experiment(trials: Sequence[Trial], told: Mapping[str, str], beside: Path
 def of_simulation(fleets: Sequence[FleetFigures], told: str) -> str:
     """The HTML text. `told`: what was simulated."""
     tables = fleet.tables(fleets)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "heading": "Simulated fleet",
         "more": "",
         "cards": _simulation_cards(fleets),
@@ -74,22 +73,37 @@ def _shown(ident: str, table: Table) -> ShownTable:
     return ShownTable(ident, name, table.title, table.columns, rows, table.note, published)
 
 
-def _trial(one: Trial, beside: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Trial:
+    """A line of the table of trials."""
+
+    clients: int
+    kind: str
+    seed: int
+    tests: int
+    paths: int
+    covered: int
+    directions: int
+    seconds: float
+    links: Sequence[str]
+
+
+def _trial(one: Trial, beside: Path) -> _Trial:
     pages = [folder / FILE for folder in one.folders]
     links = [
         quote(os.fsencode(os.path.relpath(page.absolute(), beside.absolute()))) for page in pages if page.is_file()
     ]
-    return {
-        "clients": one.clients,
-        "kind": experiment.kind(one),
-        "seed": one.seed,
-        "tests": one.tests,
-        "paths": one.paths,
-        "covered": one.covered,
-        "directions": one.directions,
-        "seconds": one.seconds,
-        "links": links,
-    }
+    return _Trial(
+        clients=one.clients,
+        kind=experiment.kind(one),
+        seed=one.seed,
+        tests=one.tests,
+        paths=one.paths,
+        covered=one.covered,
+        directions=one.directions,
+        seconds=one.seconds,
+        links=links,
+    )
 
 
 # Cards: (name, value, what it is of) ---------------------------------------------------------------------------------

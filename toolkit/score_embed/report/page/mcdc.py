@@ -3,14 +3,14 @@ decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from score_embed.contract.words import Unflipped, Vector
 from score_embed.report import criteria
 from score_embed.report.findings import Findings
 from score_embed.report.page.sources import Remark, Sources
+from score_embed.results.criteria import Condition, MadeDecision
 
 _MOST_DECISIONS = 2_000
 _MOST_VECTORS = 16  # of a decision
@@ -48,14 +48,14 @@ def rows(found: Findings, shown: Sources) -> list[ShownDecision]:
     """Of a campaign that recorded vectors; else none."""
     return [
         ShownDecision(
-            row["file"],
-            row["line"],
-            row["function"],
-            shown.anchor(row["file"], row["line"]),
-            row["decision"],
-            _few(row["vectors"]),
-            sum(condition["masking"] == Vector.SHOWN for condition in row["conditions"]),
-            [_condition(condition) for condition in row["conditions"]],
+            row.file,
+            row.line,
+            row.function,
+            shown.anchor(row.file, row.line),
+            row.decision,
+            _few(row.vectors),
+            sum(condition.masking is Vector.SHOWN for condition in row.conditions),
+            [_condition(condition) for condition in row.conditions],
         )
         for row in _table(found)[:_MOST_DECISIONS]
     ]
@@ -63,38 +63,31 @@ def rows(found: Findings, shown: Sources) -> list[ShownDecision]:
 
 def totals(found: Findings) -> list[str]:
     """What stands above the table."""
-    return list(criteria.mcdc_totals(found.summary["mcdc"]))
+    return list(criteria.mcdc_totals(found.summary.mcdc))
 
 
 def remarks(found: Findings) -> Iterator[tuple[tuple[str, int], Remark]]:
     """By file and line: what is missing of decisions that were made."""
     for row in _table(found):
-        if not row["vectors"] or row["line"] <= 0:
+        if not row.vectors or row.line <= 0:
             continue
         for word, kind in ((Vector.OPEN, Unflipped.WAITING), (Vector.INFEASIBLE, Unflipped.UNSAT)):
             never = [
-                f"{condition['condition']} never decides as {_truths(condition)}"
-                for condition in row["conditions"]
-                if condition["masking"] == word
+                f"{condition.condition} never decides as {criteria.truths(condition.missing)}"
+                for condition in row.conditions
+                if condition.masking is word
             ]
             if never:
-                yield (row["file"], row["line"]), Remark(kind, f"MC/DC {word}", "; ".join(never))
+                yield (row.file, row.line), Remark(kind, f"MC/DC {word}", "; ".join(never))
 
 
-def _table(found: Findings) -> Sequence[Mapping[str, Any]]:
-    summary = found.summary["mcdc"]
-    return summary["table"] if summary else ()
+def _table(found: Findings) -> Sequence[MadeDecision]:
+    return found.summary.mcdc.table if found.summary.mcdc is not None else ()
 
 
-def _condition(row: Mapping[str, Any]) -> ShownCondition:
-    if row["masking"] == Vector.CONSTANT:
-        return ShownCondition(row["condition"], row["masking"], row["masking"], "", "")
-    pair = " and ".join(row["pair"])
-    return ShownCondition(row["condition"], row["masking"], row["unique_cause"], _truths(row), pair)
-
-
-def _truths(row: Mapping[str, Any]) -> str:
-    return " and ".join("true" if value else "false" for value in row["missing"])
+def _condition(row: Condition) -> ShownCondition:
+    missing, pair = criteria.truths(row.missing), " and ".join(row.pair or ())
+    return ShownCondition(row.condition, row.masking, row.unique_cause, missing, pair)
 
 
 def _few(vectors: Sequence[str]) -> str:

@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from score_embed.contract.words import Stop
 from score_embed.report import branches as all_branches
 from score_embed.report import fingerprints, kinds, text
 from score_embed.report.branches import Branch
@@ -80,7 +78,7 @@ def document(campaigns: Sequence[Findings], beside: Path) -> str:
         one.anchor = shown.anchor(one.file, one.line)
     sides = [side for branch in branches for side in branch.sides]
     apart = _judged(campaigns, names, shown)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "campaigns": [_campaign(found, beside) for found in campaigns],
         "programs": _programs(campaigns),
         "taken": sum(side.taken for side in sides),
@@ -188,25 +186,45 @@ def _judged(campaigns: Sequence[Findings], names: Mapping[str, str], shown: Sour
     return [row for ident, row in made.items() if ident not in left]
 
 
-def _campaign(found: Findings, beside: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Campaign:
+    """A line of the table of campaigns."""
+
+    program: str
+    board: str
+    folder: str
+    link: str
+    stopped: str
+    within: str
+    tone: str
+    covered: int
+    total: int
+    paths: int
+    runs: int
+    seconds: float
+    bugs: int
+    judged: int
+
+
+def _campaign(found: Findings, beside: Path) -> _Campaign:
     summary = found.summary
     page, own = Path(found.folder).absolute() / FILE, found.own_directions
-    return {
-        "program": summary["program"],
-        "board": summary["board"],
-        "folder": str(found.folder),
-        "link": quote(os.fsencode(os.path.relpath(page, beside.absolute()))) if page.is_file() else "",
-        "stopped": summary["stopped"],
-        "within": ", ".join(summary["within"]),
-        "tone": TONES.get(Stop(summary["stopped"]), "fair"),
-        "covered": sum(index in found.covered for index in own),
-        "total": len(own),
-        "paths": summary["paths"],
-        "runs": summary["runs"],
-        "seconds": summary["seconds"],
-        "bugs": len(found.bugs),
-        "judged": len(found.judged),
-    }
+    return _Campaign(
+        program=summary.program,
+        board=summary.board,
+        folder=str(found.folder),
+        link=quote(os.fsencode(os.path.relpath(page, beside.absolute()))) if page.is_file() else "",
+        stopped=summary.stopped,
+        within=", ".join(summary.within),
+        tone=TONES.get(summary.stopped, "fair"),
+        covered=sum(index in found.covered for index in own),
+        total=len(own),
+        paths=summary.paths,
+        runs=summary.runs,
+        seconds=summary.seconds,
+        bugs=len(found.bugs),
+        judged=len(found.judged),
+    )
 
 
 def _programs(campaigns: Sequence[Findings]) -> str:
