@@ -35,7 +35,7 @@ HELPERS = {
     "solve": ("exploring",),
     "fleet": ("fleets", "recorded"),
 }
-WITH_PROCESSES = re.compile(r"score_embed\.(?:fleet\.process|fleet\.transport|campaign(?!\.vectors\b))\b")
+WITH_PROCESSES = re.compile(r"score_embed\.(?:fleet\.process|fleet\.transport|campaign(?!\.criteria\b))\b")
 COPIED = ("bench", "runtime", "boards", "simulators", "docs")  # beside the tests, which read them
 SETTINGS = """
 [tool.pytest.ini_options]

@@ -76,6 +76,23 @@ def test_a_whole_campaign_is_recorded_whole(tmp_path: Path) -> None:
     assert Recording.from_bytes((tmp_path / "t.tree").read_bytes(), "").tests == 5
 
 
+@pytest.mark.parametrize("option", ["--first", "--have"])
+def test_tests_that_were_there_before_are_in_the_tree(option: str, tmp_path: Path) -> None:
+    """They are run in the same order again, and hang on the first one: nobody brought them."""
+    (tmp_path / "own").mkdir()
+    for name in ("5a", "00", "7f"):
+        (tmp_path / "own" / f"{name}.bin").write_bytes(bytes.fromhex(name) * 3)
+    words = (option, "own", "--strategy", "bfs", "--max-tests", "12")
+    campaign = explore_files(tmp_path, [ROOT / "bench" / "search.c"], *words)
+    fleet(tmp_path, "record", str(campaign.folder), "t.tree")
+    tree = Recording.from_bytes((tmp_path / "t.tree").read_bytes(), "")
+    assert tree.tests == 12
+    if option == "--have":  # these come before all others
+        assert tree.back[:3] == [0, 1, 2]
+    else:
+        assert tree.depth.count(0) >= 3
+
+
 def test_wrong_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.tree").write_text("no tree", encoding="utf-8")

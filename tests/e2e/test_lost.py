@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner import score_embed
+from runner import read_summary, score_embed
 
 from score_embed import config
 from score_embed.campaign import campaign
@@ -272,7 +272,7 @@ def test_a_test_that_kills_its_host_twice_is_set_aside(source: Path) -> None:
     assert all(lost["input"].startswith("07") and "killed" in lost["why"] for lost in summary["lost_tests"])
     (folder / "mark").touch()
     done = run_with_killer(folder, "--resume", "o", "--retry-lost")
-    check_exact(Result(json.loads(done.stdout), folder / "o", done.returncode))
+    check_exact(Result(read_summary(done.stdout), folder / "o", done.returncode))
 
 
 def test_a_test_that_kills_clients_is_set_aside(source: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_test_that_kills_clients_is_set_aside(source: Path) -> None:
     assert deaths(folder) == 2 * summary["lost"] > 0
     (folder / "mark").touch()
     done = run_with_killer(folder, "--resume", "o", "--retry-lost")
-    check_exact(Result(json.loads(done.stdout), folder / "o", done.returncode))
+    check_exact(Result(read_summary(done.stdout), folder / "o", done.returncode))
 
 
 @pytest.mark.parametrize("clients", ["1", "2"])
@@ -301,7 +301,7 @@ def test_a_first_test_that_kills_its_host_twice_is_said(clients: str, source: Pa
     (folder / "mark").touch()
     assert run("--resume", "o").returncode == 4
     done = run("--resume", "o", "--retry-lost")
-    check_exact(Result(json.loads(done.stdout), folder / "o", done.returncode))
+    check_exact(Result(read_summary(done.stdout), folder / "o", done.returncode))
 
 
 def test_in_a_fleet_nothing_is_lost_with_killed_targets(source: Path) -> None:
@@ -333,6 +333,6 @@ if "score_embed.cli.main" in sys.orig_argv and "client" in sys.orig_argv:
     done = subprocess.run(
         [*command, "--out", "o", "p.c"], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
     )
-    summary = json.loads(done.stdout)
-    assert summary["retried"] >= 5
+    summary = read_summary(done.stdout)
+    assert summary.retried >= 5
     check_exact(Result(summary, folder / "o", done.returncode))

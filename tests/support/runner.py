@@ -15,9 +15,11 @@ from typing import Any
 
 import times
 import warm
+from msgspec import convert
 from proof import FULL
 
 from score_embed.campaign.ending import LOST, OPEN
+from score_embed.results.summary import Summary
 
 DEADLINE = 3600 if FULL else 300  # seconds, on a busy machine too
 BOARDS = ("native", "mps2-an385")
@@ -67,6 +69,11 @@ def score_embed(*arguments: str, cwd: Path, deadline: float = DEADLINE) -> subpr
 def message(errors: str) -> list[str]:
     """The lines of standard error but those that say, on a slow machine, how far a build is."""
     return [line for line in errors.strip().splitlines() if not re.fullmatch(r".* on \S+: .*, \d+ s", line)]
+
+
+def read_summary(text: str) -> Summary:
+    """What `--json` printed, with its type."""
+    return convert({name: None if value == {} else value for name, value in json.loads(text).items()}, Summary)
 
 
 def explore(

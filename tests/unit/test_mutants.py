@@ -18,6 +18,12 @@ def test_a_room_s_tests_are_those_that_name_it(room: str) -> None:
     assert all((mutants.ROOT / "tests" / "support" / f"{helper}.py").exists() for helper in mutants.HELPERS[room])
 
 
+def test_every_module_of_a_room_has_tests_that_name_it() -> None:
+    """Else its mutants live because nobody looks, and the score says nothing."""
+    assert "tests/unit/test_vectors.py" in mutants.tests_of("trace")
+    assert "tests/unit/test_fleet_recorded.py" in mutants.tests_of("fleet")
+
+
 def test_what_mutmut_is_told(tmp_path: Path) -> None:
     mutants.lay_out(tmp_path, "fleet", 7)
     told = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import recorded
-from msgspec import convert, structs
+from msgspec import structs
+from runner import read_summary
 
 from score_embed.contract.judged import Judged
 from score_embed.contract.words import Statement, Vector
@@ -32,18 +33,13 @@ def of(folder: Path) -> Summary:
         return summary.of(record)
 
 
-def read_back(text: str) -> Summary:
-    plain = json.loads(text)
-    return convert({**plain, **{name: plain[name] or None for name in GROUPS}}, Summary)
-
-
 def test_the_file_is_what_its_type_says(tmp_path: Path) -> None:
     recorded.write(tmp_path)
     found = of(tmp_path)
     plain = json.loads(summary.text(found))
     assert [name for name in plain if plain[name] == {}] == list(GROUPS)
     assert list(plain) == list(Summary.__struct_fields__)
-    assert read_back(summary.text(found)) == found
+    assert read_summary(summary.text(found)) == found
     assert json.loads(summary.text(found, found)) == [plain, plain]
     summary.write(found, tmp_path)
     assert (tmp_path / summary.FILE).read_text(encoding="ascii") == summary.text(found) + "\n"
@@ -72,7 +68,7 @@ def test_every_group_is_written(tmp_path: Path) -> None:
     )
     plain = json.loads(summary.text(whole))
     assert all(plain[name] for name in GROUPS)
-    assert read_back(summary.text(whole)) == whole
+    assert read_summary(summary.text(whole)) == whole
     assert plain["mcdc"]["table"][0]["conditions"] == [
         {"condition": "a", "masking": "shown", "unique_cause": "open", "missing": [], "pair": []},
         {"condition": "1", "masking": "constant", "unique_cause": "constant", "value": True},
@@ -87,7 +83,7 @@ def test_every_group_is_written(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_is_written_and_read(tmp_path: Path) -> None:
     recorded.write(tmp_path)
     found = structs.replace(of(tmp_path), program="b\udcff.c")
-    assert read_back(summary.text(found)).program == "b\udcff.c"
+    assert read_summary(summary.text(found)).program == "b\udcff.c"
     summary.write(found, tmp_path)
     assert json_text.read((tmp_path / summary.FILE).read_bytes(), experiment._Ended).stopped == "drained"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from score_embed import config
 from score_embed.campaign import criteria, first_test, opening
@@ -48,7 +48,20 @@ def run(settings: config.Settings, record: Store | None = None, built: Built | N
         return conclude(lambda: explore(opened), [opened.record])[0]
 
 
-def explore(opened: Opened) -> Stop:
+class Observer(Protocol):
+    """Who looks on while tests run."""
+
+    def begins(self) -> None:
+        """The next pair is about to be taken."""
+
+    def answered(self, flip: Pair, children: Sequence[Pair]) -> None:
+        """A pending flip was asked."""
+
+    def ran(self, pair: Pair, children: Sequence[Pair]) -> None:
+        """A test, and what its path brought."""
+
+
+def explore(opened: Opened, observer: Observer | None = None) -> Stop:
     """Run tests until nothing is left or somebody wants an end; returns why. All of it is in the record then, also if
     TargetError is raised."""
     assert opened.target is not None
@@ -60,7 +73,8 @@ def explore(opened: Opened) -> Stop:
             work.pardon()
         worker = Worker(opened.target, opened.settings, opened.image)
         begin = _fresh if opened.record.get(PROGRESS) is None else _restored
-        return _Campaign(opened, worker, work, begin(opened, worker, work)).run(interrupt, status)
+        begun = begin(opened, worker, work)
+        return _Campaign(opened, worker, work, begun, observer).run(interrupt, status)
 
 
 class _Vectors(NamedTuple):
@@ -132,12 +146,14 @@ def _vectors(opened: Opened) -> _Vectors | None:
 class _Campaign:
     """A campaign that is ready to run tests."""
 
-    def __init__(self, opened: Opened, worker: Worker, work: WorkNotes, begun: _Begun) -> None:
+    def __init__(
+        self, opened: Opened, worker: Worker, work: WorkNotes, begun: _Begun, observer: Observer | None
+    ) -> None:
         ledger, search, vectors, self._own = begun
         self._settings, self._record = opened.settings, opened.record
         self._worker, self._ledger, self._search = worker, ledger, search
         search.settle = self._settle
-        self._work = work
+        self._work, self._observer = work, observer
         self._witness = witness.of(opened.record, opened.settings)
         self._vectors = vectors
         self._taken: Taken | None = None  # by the test that is entered next
@@ -176,6 +192,10 @@ class _Campaign:
             if last is not None and last.finished.verdict.is_bug:
                 self._enter(last)
                 last = None
+            if self._observer is not None:  # it may measure: the books are kept first, and not while the target runs
+                self._keep_books(last, status)
+                last = None
+                self._observer.begins()
             stopped = self._wants_end(interrupt)
             pair = None if stopped else self._next(interrupt, status)
             self._settle()
@@ -194,16 +214,20 @@ class _Campaign:
                 if pair is not None:
                     begun = self._worker.begin(pair, self._ledger.totals.runs + (1 if last is None else 2))
             finally:
-                self._enter(last)
+                self._keep_books(last, status)
             last = None
-            if self._witness is not None:
-                self._witness.turn()
-            if self._record.due():
-                self._commit()
-            if status.due:
-                status.show([self._ledger], search.waiting)
             if pair is not None:
                 last = self._finish(pair, begun)
+
+    def _keep_books(self, last: Tested | None, status: Status) -> None:
+        """What has to be done beside running tests."""
+        self._enter(last)
+        if self._witness is not None:
+            self._witness.turn()
+        if self._record.due():
+            self._commit()
+        if status.due:
+            status.show([self._ledger], self._search.waiting)
 
     def _next(self, interrupt: Interrupt, status: Status) -> Pair | None:
         if self._own:
@@ -233,8 +257,10 @@ class _Campaign:
         """The end of the run that was begun, and what it brought. None: it was run for its pending flip only."""
         test = self._worker.finish(pair, begun)
         brought = self._search.add(test.outcome)
+        if self._observer is not None and not pair.pending:
+            self._observer.ran(pair, test.outcome.children)
         if pair.pending:
-            self._done(pair, brought)
+            self._answered(pair, brought)
             self._ledger.totals.re_asked += 1
             lost = self._worker.lost(test)
             if lost is not None:
@@ -254,9 +280,14 @@ class _Campaign:
 
     def _settle(self) -> None:
         """The record of the flips that were asked meanwhile."""
-        for pair, brought in self._search.answered:
-            self._done(pair, brought)
+        for flip, brought in self._search.answered:
+            self._answered(flip, brought)
         self._search.answered.clear()
+
+    def _answered(self, flip: Pair, brought: Ranked) -> None:
+        self._done(flip, brought)
+        if self._observer is not None:
+            self._observer.answered(flip, brought.outcome.children)
 
     def _done(self, pair: Pair, brought: Ranked, path: int | None = None) -> None:
         """A pair is done with, and these wait instead."""

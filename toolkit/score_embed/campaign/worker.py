@@ -1,8 +1,7 @@
 """One target's work on an exploration: it runs pairs, derives what follows, and says what came of it, for the books.
 
 A campaign on one target has one worker and enters what it says into its books. Each client of a fleet has one and sends
-what it says to the server, which enters it into the same books. A recording has one and only looks which test brought
-which.
+what it says to the server, which enters it into the same books.
 """
 
 from __future__ import annotations

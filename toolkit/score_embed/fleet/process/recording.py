@@ -1,36 +1,35 @@
 """The tree of a recorded campaign: which test brought which, and what each took.
 
 The record keeps no parents: of a pair that was run it needs only the id. But the same image, first test and order give
-the same tests again, so the campaign is explored once more, without a record, and watched. That also tells what each
-test takes of its client: on the target, and for deriving others from it.
+the same tests again, so the campaign is explored once more, with a record that is thrown away, and somebody looks on.
+That also tells what each test takes of who runs it: on the target and for deriving others from it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from score_embed.board.profile import find_board
-from score_embed.campaign import trust
-from score_embed.campaign.folder import IMAGE, start_target
-from score_embed.campaign.opening import recorded_settings
-from score_embed.campaign.worker import Worker
+from score_embed.campaign import campaign, opening, trust
+from score_embed.campaign.folder import IMAGE, furnish
+from score_embed.campaign.opening import Opened
 from score_embed.config import Settings
-from score_embed.contract.outcome import Target
+from score_embed.contract.words import Stop
 from score_embed.errors import ReplayMismatch, UsageError
 from score_embed.explore.pair import Pair
-from score_embed.explore.queue import Queue
-from score_embed.explore.search import Search
-from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.simulation.recorded import Recording, two_digits
-from score_embed.image.image import Image, load_image
+from score_embed.image.image import load_image
 from score_embed.results import summary
 from score_embed.results.parts import PROGRAM
 from score_embed.results.store import Store
 
-TELL_SECONDS = 10.0
+_FIRST = "first.bin"
 
 
 def record_tree(
@@ -40,7 +39,7 @@ def record_tree(
     `trusted`: see `trust.require`."""
     with Store.read(folder) as record:
         trust.require(record, trusted)
-        settings, first, program = recorded_settings(record), record.test(1), record.get(PROGRAM)
+        settings, first, program = opening.recorded_settings(record), record.test(1), record.get(PROGRAM)
         if first is None or program is None:
             raise UsageError("the campaign in this folder has run no test", str(folder), "Start a new campaign.")
         if len(record.lost):
@@ -48,79 +47,58 @@ def record_tree(
             raise UsageError("this campaign has lost tests, so its tree is not known", str(folder), hint)
         wanted = min(summary.of(record).runs, most or sys.maxsize)
         paths = record.path_hashes()
+    watch = _Watch()
+    with TemporaryDirectory() as work, ExitStack() as stack:
+        again = _again(folder, settings, first.input, wanted, port, Path(work), stack)
+        is_complete = campaign.explore(again, watch) in (Stop.EXHAUSTED, Stop.DRAINED)
+        same = again.record.path_hashes() == paths
+    if is_complete and not same:
+        hint = "Does the same input always take the same path? `score-embed replay` tells."
+        raise ReplayMismatch("the campaign took other paths this time", str(folder), hint)
+    described = program.name, program.board, program.strategy, is_complete
+    return Recording(*described, watch.back, watch.depth, watch.microseconds)
+
+
+def _again(
+    folder: Path, settings: Settings, first: bytes, wanted: int, port: str | None, work: Path, stack: ExitStack
+) -> Opened:
+    """The same campaign at its beginning: its image, its first test, its order, a target and a record of its own."""
     board = find_board(settings.board, settings.run, port or settings.port)
     board.require_tools()
     image = load_image(folder / IMAGE)
-    target = start_target(board, image.elf, image.build_id)
-    try:
-        again = _Again(settings, image, target, first.input)
-        is_complete = again.explore(wanted)
-    finally:
-        target.close()
-    if is_complete and again.paths != paths:
-        hint = "Does the same input always take the same path? `score-embed replay` tells."
-        raise ReplayMismatch("the campaign took other paths this time", str(folder), hint)
-    return Recording(
-        program.name,
-        program.board,
-        program.strategy,
-        is_complete,
-        again.back,
-        again.depth,
-        again.microseconds,
+    target = stack.enter_context(opening.ready_target(board, image))
+    record = stack.enter_context(Store.create(work))
+    furnish(work, image)
+    if settings.first is None or not settings.first.is_dir():  # of a folder all files are first tests
+        (work / _FIRST).write_bytes(first)
+        settings = dataclasses.replace(settings, first=work / _FIRST)
+    settings = dataclasses.replace(
+        settings, time=None, max_tests=wanted, until_bug=False, baseline=None, no_witness=True, retry_lost=False
     )
+    return Opened(settings, board, image, record, target)
 
 
-class _Again:
-    """A campaign without a record that notes where each test came from."""
+class _Watch:
+    """Notes where each test came from, and how long it took."""
 
-    def __init__(self, settings: Settings, image: Image, target: Target, first: bytes) -> None:
+    def __init__(self) -> None:
         self.back: list[int] = []
         self.depth: list[int] = []
         self.microseconds: list[int] = []
-        self.paths: set[int] = set()  # hashes
-        self._worker = Worker(target, settings, image)
-        queue = Queue(STRATEGIES[settings.strategy](settings.seed, self._worker.covered))
-        self._search = Search(self._worker.explorer, queue, [first])
         self._source: dict[bytes, int] = {}  # pair → the test that brought it
+        self._since = 0.0
 
-    def explore(self, wanted: int) -> bool:
-        """Run so many tests; True if no more are left."""
-        tell = time.monotonic() + TELL_SECONDS
-        while len(self.back) < wanted:
-            began = time.perf_counter()
-            pair = self._search.next()
-            for flip, brought in self._search.answered:
-                self._follow(flip, brought.outcome.children)
-            self._search.answered.clear()
-            if pair is None:
-                return True
-            children = self._test(pair)
-            if pair.pending:
-                self._follow(pair, children)
-            else:
-                self._note(pair, children, time.perf_counter() - began)
-            if time.monotonic() > tell:
-                tell += TELL_SECONDS
-                print(f"{len(self.back)} of {wanted} tests", file=sys.stderr, flush=True)
-        return not self._search.waiting
+    def begins(self) -> None:
+        self._since = time.perf_counter()
 
-    def _test(self, pair: Pair) -> tuple[Pair, ...]:
-        """Run a pair; returns its children."""
-        test = self._worker.finish(pair, self._worker.begin(pair, len(self.back) + 1))
-        self._search.add(test.outcome)
-        if test.outcome.is_path:
-            self.paths.add(test.finished.path_hash)
-        return test.outcome.children
-
-    def _follow(self, flip: Pair, children: Sequence[Pair]) -> None:
-        """The answer to a pending flip comes from the test that the flip is of."""
+    def answered(self, flip: Pair, children: Sequence[Pair]) -> None:
+        """What follows from a pending flip comes from the test that the flip is of."""
         source = self._source.pop(flip.id)
         self._source.update((child.id, source) for child in children)
 
-    def _note(self, pair: Pair, children: tuple[Pair, ...], seconds: float) -> None:
+    def ran(self, pair: Pair, children: Sequence[Pair]) -> None:
         here = len(self.back)
-        self.back.append(here - self._source.pop(pair.id, here))
+        self.back.append(here - self._source.pop(pair.id, 0))  # what none brought waits from the first test on
         self.depth.append(pair.neg_limit)
-        self.microseconds.append(two_digits(seconds * 1e6))
+        self.microseconds.append(two_digits((time.perf_counter() - self._since) * 1e6))
         self._source.update((child.id, here) for child in children)
