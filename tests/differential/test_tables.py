@@ -224,6 +224,49 @@ def test_the_part_of_a_large_table_that_the_path_knows_is_no_fork(board: str, tm
     assert found["runs"] == found["paths"]
 
 
+PROPERTIES = """
+#include "score.h"
+#define TIMES4(f, n) f(n), f((n) + 1), f((n) + 2), f((n) + 3)
+#define TIMES16(f, n) TIMES4(f, n), TIMES4(f, (n) + 4), TIMES4(f, (n) + 8), TIMES4(f, (n) + 12)
+#define TIMES64(f, n) TIMES16(f, n), TIMES16(f, (n) + 16), TIMES16(f, (n) + 32), TIMES16(f, (n) + 48)
+#define TIMES256(f, n) TIMES64(f, n), TIMES64(f, (n) + 64), TIMES64(f, (n) + 128), TIMES64(f, (n) + 192)
+#define TIMES1K(f, n) TIMES256(f, n), TIMES256(f, (n) + 256), TIMES256(f, (n) + 512), TIMES256(f, (n) + 768)
+#define TIMES4K(f, n) TIMES1K(f, n), TIMES1K(f, (n) + 1024), TIMES1K(f, (n) + 2048), TIMES1K(f, (n) + 3072)
+#define PLACE(n) (n) * 7 % 640 * 8
+#define WHICH(n) (n) * (n) % 4100
+#define PROPERTY(n) { (n) % 9, (n) * 5 % 4001, (n) >> 3, (n) % 29 }
+struct property { unsigned char group; unsigned short other; unsigned letter : 1; unsigned digit : 5; };
+static const unsigned short first[] = { TIMES4K(PLACE, 0), TIMES4K(PLACE, 4096) };
+static const unsigned short second[] = { TIMES4K(WHICH, 0), TIMES1K(WHICH, 4096) };
+static const struct property properties[] = { TIMES4K(PROPERTY, 0), TIMES16(PROPERTY, 4096) };
+int main(void)
+{
+    unsigned char a, b;
+    const struct property *p;
+    unsigned c;
+    SYM_U8(a); SYM_U8(b);
+    c = a << 8 | b;
+    p = &properties[second[first[c >> 3] + (c & 7)]];
+    switch (p->group) {
+    case 1: return 1;
+    case 5: return p->other > c ? 2 : 3;
+    case 7: return p->digit == 28 ? 4 : 5;
+    default: break;
+    }
+    if (p->letter && p->other == 33) return 6;
+    return c == p->other ? 7 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_tables_in_stages_as_unicode_has_them_are_no_fork(board: str, tmp_path: Path) -> None:
+    """Each has more than 4,096 entries, and none of the indices is known."""
+    found = check(board, PROPERTIES, tmp_path)
+    assert (found["stopped"], found["forks"], found["incomplete"]) == ("exhausted", [], [])
+    assert found["runs"] == found["paths"]
+
+
 def check(board: str, text: str, folder: Path, *options: str) -> dict[str, Any]:
     """`exhausted` implies the exact set; that it is said is not asked for."""
     source = folder / "generated.c"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -188,10 +189,18 @@ def test_every_layer_answers_as_plain_z3_does(path: list[Both], data: bytes) -> 
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(formulas(1, 4, 2), min_size=1, max_size=4), st.tuples(*[st.integers(0, 2**256 - 1)] * 2))
-def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[int, int]) -> None:
+@given(
+    st.integers(2, 4).flatmap(
+        lambda count: st.tuples(
+            st.lists(formulas(1, 4, count), min_size=1, max_size=4), st.tuples(*[st.integers(0, 2**256 - 1)] * count)
+        )
+    )
+)
+def test_enumeration_is_brute_force_is_z3(asked: tuple[list[Both], tuple[int, ...]]) -> None:
+    conditions, sets = asked
     # Few values of each byte, for the sake of brute force; at the edges, where the operators are interesting.
-    allowed = [values & (0x8001 << 240 | 1 << 127 | 0x1FF) | 1 for values in sets]
+    interesting = 0x8001 << 240 | 1 << 127 | (0x1FF if len(sets) == 2 else 3)
+    allowed = [values & interesting | 1 for values in sets]
     exprs = [expr for expr, _ in conditions if expr.deps]
     if not exprs:
         return
@@ -201,12 +210,11 @@ def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[in
     for expr in rest:
         if expr.only_byte >= 0:
             narrowed[expr.only_byte] &= byte_set(expr)
-    query = Query(target, narrowed, several, b"\0\0")
+    query = Query(target, narrowed, several, bytes(len(sets)))
     found = [
-        {0: first, 1: second}
-        for first in members(allowed[0])
-        for second in members(allowed[1])
-        if all(evaluate(expr, (first, second)) for expr in exprs)
+        dict(enumerate(values))
+        for values in itertools.product(*map(members, allowed))
+        if all(evaluate(expr, values) for expr in exprs)
     ]
     answer = EnumerateLayer(SmtLayer()).solve(query)
     assert (answer.result, answer.layer) == (Result.SAT if found else Result.UNSAT, "enumerate")

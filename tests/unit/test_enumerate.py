@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from array import array
 from itertools import product
@@ -11,7 +12,7 @@ import pytest
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Slicer
 from score_embed.formula import build
-from score_embed.formula.domain import FULL, all_rows, cost, rows_within, split
+from score_embed.formula.domain import FULL, all_rows, cost, rows_product, rows_within, split
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve import enumerate
 from score_embed.solve.enumerate import EnumerateLayer
@@ -66,7 +67,7 @@ def binary_conditions(kind: Kind, width: int) -> list[Expr]:
     "kind", [kind for kind in Kind if Kind.ADD <= kind <= Kind.ASHR or kind in {Kind.EQ, Kind.ULT, Kind.SLT}]
 )
 def test_every_operator_computes_what_the_evaluator_does(kind: Kind, width: int) -> None:
-    rows = array("H", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
+    rows = array("Q", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
     for condition in binary_conditions(kind, width):
         hits, misses = split(condition, INDICES, rows)
         assert list(hits) == [row for row in rows if holds(condition, row)], condition
@@ -75,7 +76,7 @@ def test_every_operator_computes_what_the_evaluator_does(kind: Kind, width: int)
 
 def test_the_other_operators_too() -> None:
     product_ = build.binary(Kind.MUL, wide(A, 32), wide(B, 32))
-    rows = array("H", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
+    rows = array("Q", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
     parts = [
         build.extract(product_, 3, 9),
         build.extract(product_, 24, 8),
@@ -97,22 +98,47 @@ def test_the_other_operators_too() -> None:
 
 def test_few_rows_and_many_give_the_same() -> None:
     condition = build.binary(Kind.ULT, build.binary(Kind.MUL, wide(A, 16), wide(B, 16)), constant(999, 16))
-    rows = all_rows(FULL, FULL)
+    rows = all_rows((FULL, FULL))
     hits, misses = split(condition, INDICES, rows)
     for few in (rows[:5], hits[-3:], misses[:7], rows[:0]):
         assert list(split(condition, INDICES, few)[0]) == [row for row in few if row in hits]
-    assert list(rows_within(rows, 0b110, 1 << 255)) == [1 << 8 | 255, 2 << 8 | 255] == list(all_rows(0b110, 1 << 255))
+    sets = (0b110, 1 << 255)
+    assert list(rows_within(rows, sets)) == [1 << 8 | 255, 2 << 8 | 255] == list(all_rows(sets))
 
 
 def test_conditions_of_one_byte() -> None:
     above = build.binary(Kind.ULT, constant(200, 8), B)
     assert cost(above) == 0
-    rows = all_rows(FULL, FULL)
+    rows = all_rows((FULL, FULL))
     assert list(split(above, INDICES, rows)[0]) == [row for row in rows if row & 255 > 200]
-    only = all_rows(FULL, 1)
+    only = all_rows((FULL,))
     squared = build.binary(Kind.MUL, wide(A, 32), wide(A, 32))
     hits, _ = split(build.binary(Kind.EQ, squared, constant(49, 32)), (3,), only)
-    assert [row >> 8 for row in hits] == [7, 249]
+    assert list(hits) == [7, 249]
+
+
+@pytest.mark.parametrize("width", [32, 128])
+def test_rows_of_four_bytes(width: int) -> None:
+    """In any order, each byte at its place; of numbers wider than 64 bits row by row."""
+    indices = (7, 2, 5, 3)
+    total = functools.reduce(
+        lambda sum_, byte: build.binary(Kind.ADD, build.binary(Kind.MUL, sum_, constant(10, width)), wide(byte, width)),
+        map(build.byte, indices),
+        constant(0, width),
+    )
+    wanted = build.binary(Kind.EQ, total, constant(1835, width))
+    rows = all_rows(((1 << 10) - 1, 1 | 1 << 255, 1 << 3 | 1 << 250, (1 << 256) - (1 << 240)))
+    hits, misses = split(wanted, indices, rows)
+
+    def number(row: int) -> int:
+        return functools.reduce(lambda sum_, v: 10 * sum_ + (v - 256 if v > 127 else v), row.to_bytes(4, "big"), 0)
+
+    assert list(hits) == [row for row in rows if number(row) == 1835]
+    assert hits
+    assert sorted([*hits, *misses]) == list(rows)
+    for wrong in ((), tuple(range(9))):
+        with pytest.raises(ValueError, match="one byte to eight"):
+            split(wanted, wrong, rows)
 
 
 def ask(layer: EnumerateLayer, path: list[Expr], target: Expr) -> Answer:
@@ -166,13 +192,71 @@ def test_larger_slices_and_too_much_work_go_on() -> None:
     three = build.binary(Kind.ULT, build.binary(Kind.ADD, TOTAL, build.zext(build.byte(6), 32)), constant(9, 32))
     assert ask(EnumerateLayer(inner), [], three).layer == Layer.MODEL
     assert ask(EnumerateLayer(inner), [three], below(3)).layer == Layer.MODEL
+    few = [build.binary(Kind.ULT, build.byte(index), constant(2, 8)) for index in range(9)]
+    total = functools.reduce(lambda a, b: build.binary(Kind.ADD, a, b), map(build.byte, range(9)))
+    assert ask(EnumerateLayer(inner), few, build.binary(Kind.EQ, total, A)).layer == Layer.MODEL
     assert ask(EnumerateLayer(inner, work=65_535), [], below(3)).layer == Layer.MODEL
     assert ask(EnumerateLayer(inner), [], build.TRUE).layer == Layer.MODEL
-    assert inner.asked == 4
+    assert inner.asked == 5
     # Where the sets leave few values, the same limit allows the question.
     small = build.binary(Kind.ULT, A, constant(9, 8))
     assert ask(EnumerateLayer(inner, work=65_535), [small], below(3)).result is Result.SAT
-    assert inner.asked == 4
+    assert inner.asked == 5
+
+
+def test_of_three_bytes_where_the_path_leaves_them_few_values() -> None:
+    """Digits: 1,000 assignments."""
+    digits = [build.byte(index) for index in (1, 4, 6)]
+    value = constant(0, 32)
+    for digit in digits:
+        value = build.binary(Kind.ADD, build.binary(Kind.MUL, value, constant(10, 32)), build.zext(digit, 32))
+    value = build.binary(Kind.SUB, value, constant(48 * 111, 32))
+    few = [build.binary(Kind.ULT, constant(47, 8), digit) for digit in digits]
+    few += [build.binary(Kind.ULT, digit, constant(58, 8)) for digit in digits]
+    layer = EnumerateLayer(Inner())
+    at_least = build.binary(Kind.ULT, constant(640, 32), value)
+    squared = build.binary(Kind.MUL, value, value)
+    wanted = build.binary(Kind.EQ, build.binary(Kind.UREM, squared, constant(1000, 32)), constant(876, 32))
+    found = next(n for n in range(641, 1000) if n * n % 1000 == 876)
+    expected = dict(zip((1, 4, 6), str(found).encode(), strict=True))
+    assert ask(layer, [*few, at_least], wanted) == Answer(Result.SAT, Layer.ENUMERATE, expected)
+    never = build.binary(Kind.EQ, build.binary(Kind.UREM, squared, constant(10, 32)), constant(7, 32))
+    assert ask(layer, [*few, at_least], never) == Answer(Result.UNSAT, Layer.ENUMERATE)
+
+
+def test_bytes_that_are_bound_together_are_looked_at_first() -> None:
+    """Two numbers of two bytes and two of one: 2^48 assignments, of which the path leaves some hundred thousand."""
+    first, second = ((build.byte(high), build.byte(low)) for high, low in ((0, 3), (6, 1)))
+    numbers = [build.binary(Kind.MUL, wide(high, 32), wide(low, 32)) for high, low in (first, second)]
+    products = zip(numbers, (60, -128), strict=True)
+    path = [build.binary(Kind.EQ, number, constant(value, 32)) for number, value in products]
+    singles = [build.zext(build.byte(index), 32) for index in (2, 7)]
+    path += [build.binary(Kind.ULT, build.binary(Kind.MUL, single, single), constant(250, 32)) for single in singles]
+    total = functools.reduce(
+        lambda a, b: build.binary(Kind.ADD, build.binary(Kind.MUL, a, constant(3, 32)), b),
+        [*(wide(byte, 32) for byte in (*first, *second)), *singles],
+    )
+    layer = EnumerateLayer(Inner(), work=100_000_000)
+    wanted = build.binary(Kind.EQ, total, constant(1234, 32))
+    answer = ask(layer, path, wanted)
+    assert (answer.result, answer.layer) == (Result.SAT, Layer.ENUMERATE)
+    found = answer.apply(bytes(8))
+    assert all(evaluate(condition, found) for condition in path)
+    assert evaluate(total, found) == 1234
+    impossible = build.binary(Kind.EQ, build.binary(Kind.MUL, *numbers), constant(7, 32))
+    assert ask(layer, path, impossible) == Answer(Result.UNSAT, Layer.ENUMERATE)
+    # Without the second number's condition there are too many.
+    assert ask(layer, [path[0], *path[2:]], wanted).layer == Layer.MODEL
+
+
+def test_rows_are_put_together_at_their_places() -> None:
+    few, many = array("Q", [0x0102, 0x0301]), array("Q", [0x05, 0x0A])
+    assert list(rows_product([(few, (0, 2)), (many, (1,))])) == [0x010502, 0x010A02, 0x030501, 0x030A01]
+    assert list(rows_product([(many, (2,)), (few, (1, 0))])) == [0x010305, 0x01030A, 0x020105, 0x02010A]
+    none: list[tuple[array[int], tuple[int, ...]]] = []
+    for wrong in ([(few, (0, 0))], [(few, (0, 2))], [(few, (0, 1)), (many, (1,))], none):
+        with pytest.raises(ValueError, match=r"place of its own|one byte to eight"):
+            rows_product(wrong)
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -396,6 +396,21 @@ def test_what_tables_remember_is_forgotten_and_nothing_else_changes() -> None:
         assert layer.finite.remembered <= 2 * (2 * len(steps) + 6)  # of the last two questions
 
 
+def test_bytes_that_a_table_treats_alike_keep_the_values_of_the_run() -> None:
+    """Values are told apart by their two lowest bits only; the answer has other values where it must."""
+    at = build.concat(build.extract(byte(0), 0, 2), build.extract(byte(1), 0, 2))
+    read = intern_table(8, at, 79, tuple(n * 5 % 16 for n in range(16)))
+    again = intern_table(8, build.concat(build.extract(byte(2), 0, 2), build.extract(read, 0, 2)), 80, tuple(range(16)))
+    query = Query(equal(again, const(0b1101)), {1: (1 << 256) - (1 << 128)}, (differ(read, const(9)),), b"ZXa")
+    answer = finite.FiniteLayer(Below()).solve(query)
+    found = answer.apply(b"ZXa")
+    assert (answer.layer, query.holds(found)) == (Layer.FINITE, True)
+    kept = [index for index in range(3) if found[index] == b"ZXa"[index]]
+    assert 0 in kept, "that value will do"
+    assert found[1] >= 128
+    assert found[2] & 3 == 3
+
+
 def steps_of(layer: finite.FiniteLayer, query: Query) -> int:
     layer.solve(query)
     return layer.finite.steps

@@ -215,6 +215,7 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         else if (auto values = sets.find(u32(variable->index)); values != sets.end())
             relations.push_back(set(variable, values->second));
     }
+    MergedBytes bytes = merge(variables, relations);
     Network network(variables, order, effort_);
     for (const RelationPtr &relation : relations) {
         if (!relation->rows) return {Decided::UNSAT, {}};
@@ -258,12 +259,57 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         for (const VariablePtr &other : step.others) key = key * other->count + chosen.at(other->number);
         auto [low, high] = std::equal_range(step.keys.begin(), step.keys.end(), key);
         auto first = step.own.begin() + (low - step.keys.begin()), last = step.own.begin() + (high - step.keys.begin());
-        u8 mine = now[variable->number];
-        if (std::find(first, last, mine) == last) mine = *first;
+        auto merged = bytes.find(variable->number);
+        u8 run = now[variable->number], mine = merged == bytes.end() ? run : merged->second->first[run];
+        if (std::find(first, last, mine) == last) mine = run = *first;
         chosen[variable->number] = mine;
-        if (variable->index >= 0) found.values.emplace_back(u32(variable->index), mine);
+        if (variable->index >= 0) found.values.emplace_back(u32(variable->index), run);
     }
     return found;
+}
+
+// Puts the constraints on each input byte with its first values in the place of those with all.
+Finite::MergedBytes Finite::merge(const Variables &variables, std::vector<RelationPtr> &relations) {
+    std::unordered_map<u64, std::vector<std::size_t>> places;  // of the constraints on a byte
+    for (std::size_t at = 0; at < relations.size(); ++at)
+        for (const VariablePtr &variable : relations[at]->variables)
+            if (variable->index >= 0) places[variable->number].push_back(at);
+    MergedBytes found;
+    for (const VariablePtr &variable : variables) {
+        if (variable->index < 0) continue;
+        std::vector<RelationPtr> mine;
+        std::vector<u64> key{variable->number};
+        for (std::size_t at : places[variable->number]) {
+            mine.push_back(relations[at]);
+            key.push_back(relations[at]->number);
+        }
+        effort_.spend(OVERHEAD_STEPS * (1 + mine.size()));
+        MergedPtr known = merged_.find(key);
+        if (!known) known = merged_.add(std::move(key), merged(variable, mine));
+        for (std::size_t i = 0; i < mine.size(); ++i) relations[places[variable->number][i]] = known->relations[i];
+        found[variable->number] = std::move(known);
+    }
+    return found;
+}
+
+Finite::MergedPtr Finite::merged(const VariablePtr &byte, const std::vector<RelationPtr> &relations) {
+    auto made = std::make_shared<Merged>();
+    std::vector<std::vector<u8>> each(byte->count);  // what the constraints say of each value
+    for (const RelationPtr &relation : relations) {
+        std::pair key(byte->number, relation->number);
+        auto known = alike_.find(key);
+        if (!known) known = alike_.add(key, std::make_shared<const Alike>(Alike{alike(*relation, byte, effort_)}));
+        for (unsigned value = 0; value < byte->count; ++value) each[value].push_back(known->first[value]);
+    }
+    std::map<std::vector<u8>, u8> first;
+    for (const std::vector<u8> &said : each)
+        made->first.push_back(first.emplace(said, u8(made->first.size())).first->second);
+    effort_.spend(byte->count * (OVERHEAD_STEPS + relations.size()));
+    for (const RelationPtr &relation : relations) {
+        effort_.spend(relation->cells.size());
+        made->relations.push_back(first.size() == byte->count ? relation : of_first(*relation, byte, made->first));
+    }
+    return made;
 }
 
 RelationPtr Finite::definition(const VariablePtr &variable) {

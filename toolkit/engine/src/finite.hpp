@@ -8,6 +8,9 @@
 // are on the fewest combinations of values. (A scanner of flex has ten variables for a byte, and two bytes unknown.) As
 // tables that are dense are too large in any order, what that takes in vain has to be earned by answers.
 //
+// Before that, values of an input byte that no constraint tells apart become one: letters that a scanner's table treats
+// alike.
+//
 // Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
 // join is kept, by the constraints that went into it, and while it is asked for (twofold.hpp). What would be too large,
 // or takes too many steps, is not decided.
@@ -54,11 +57,32 @@ class Finite {
         RelationPtr left;
     };
     using EliminatedPtr = std::shared_ptr<const Eliminated>;
+    // An input byte's values that all constraints on it treat alike: for each value the `first` of those, and the
+    // constraints with that one only.
+    struct Merged {
+        std::size_t taken() const {
+            std::size_t sum = Relation::OVERHEAD + first.size();
+            for (const RelationPtr &relation : relations) sum += relation->taken();
+            return sum;
+        }
+
+        std::vector<u8> first;
+        std::vector<RelationPtr> relations;
+    };
+    using MergedPtr = std::shared_ptr<const Merged>;
+    using MergedBytes = std::unordered_map<u64, MergedPtr>;  // by the variable's number
+    struct Alike {
+        std::size_t taken() const { return Relation::OVERHEAD + first.size(); }
+
+        std::vector<u8> first;
+    };
     using Sets = std::map<u32, ByteSet>;
 
     RelationPtr condition(Id condition);
     Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order);
     Decided in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
+    MergedBytes merge(const Variables &variables, std::vector<RelationPtr> &relations);
+    MergedPtr merged(const VariablePtr &byte, const std::vector<RelationPtr> &relations);
     RelationPtr definition(const VariablePtr &variable);
     RelationPtr set(const VariablePtr &variable, const ByteSet &values);
     EliminatedPtr eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations);
@@ -71,6 +95,8 @@ class Finite {
     Twofold<std::unordered_map<u64, RelationPtr>> made_of_{room_};         // by an inner variable's number
     Twofold<std::map<std::pair<u64, ByteSet>, RelationPtr>> sets_{room_};  // by an input byte's number and its set
     Twofold<std::unordered_map<u64, RelationPtr>> conditions_{room_};      // by the formula's uid
+    Twofold<std::map<std::pair<u64, u64>, std::shared_ptr<const Alike>>> alike_{room_};  // by variable and relation
+    Twofold<std::map<std::vector<u64>, MergedPtr>> merged_{room_};         // by the variable and the relations
     Twofold<std::map<std::vector<u64>, EliminatedPtr>> joins_{room_};      // by the variable and the relations
     Twofold<std::map<std::pair<std::vector<u64>, std::vector<u8>>, RelationPtr>> left_{room_};  // by variables and rows
 };

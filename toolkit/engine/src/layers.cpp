@@ -3,6 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
+
 #include "casters.hpp"
 #include "chosen.hpp"
 #include "columns.hpp"
@@ -17,20 +19,20 @@ namespace score {
 
 namespace {
 
-// Rows that Python holds: an array("H").
+// Rows that Python holds: an array("Q").
 class RowsGiven {
   public:
     explicit RowsGiven(nb::handle source) {
         if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) nb::raise_python_error();
-        if (view_.itemsize != 2 || !view_.format || std::strcmp(view_.format, "H")) {
+        if (view_.itemsize != sizeof(Row) || !view_.format || std::strcmp(view_.format, "Q")) {
             PyBuffer_Release(&view_);
-            throw nb::type_error("rows are an array of type 'H'");
+            throw nb::type_error("rows are an array of type 'Q'");
         }
     }
     RowsGiven(const RowsGiven &) = delete;
     ~RowsGiven() { PyBuffer_Release(&view_); }
-    const u16 *data() const { return static_cast<const u16 *>(view_.buf); }
-    std::size_t size() const { return std::size_t(view_.len) / 2; }
+    const Row *data() const { return static_cast<const Row *>(view_.buf); }
+    std::size_t size() const { return std::size_t(view_.len) / sizeof(Row); }
 
   private:
     Py_buffer view_{};
@@ -38,7 +40,7 @@ class RowsGiven {
 
 nb::object array_of(const Rows &rows) {
     static nb::object *const type = new nb::object(nb::module_::import_("array").attr("array"));
-    return (*type)("H", nb::bytes(rows.data(), 2 * rows.size()));
+    return (*type)("Q", nb::bytes(rows.data(), sizeof(Row) * rows.size()));
 }
 
 nb::list table(Given expr) {
@@ -110,11 +112,33 @@ Ref replaced_by(Given expr, nb::dict known, const Deps &reach) {
         reach);
 }
 
+void check_count(std::size_t bytes) {
+    if (!bytes || bytes > MOST_ROW_BYTES) throw std::invalid_argument("rows are of one byte to eight");
+}
+
+nb::object product_of(const std::vector<std::pair<nb::object, std::vector<std::size_t>>> &given) {
+    std::deque<RowsGiven> held;  // while they are read
+    std::vector<RowsPart> parts;
+    std::vector<bool> taken(MOST_ROW_BYTES);
+    std::size_t bytes = 0;
+    for (const auto &[rows, places] : given) bytes += places.size();
+    check_count(bytes);
+    for (const auto &[rows, places] : given) {
+        const RowsGiven &mine = held.emplace_back(rows);
+        for (std::size_t place : places) {
+            if (place >= bytes || taken[place])
+                throw std::invalid_argument("each byte of a row has a place of its own");
+            taken[place] = true;
+        }
+        parts.push_back({mine.data(), mine.size(), places});
+    }
+    return array_of(product(parts));
+}
+
 nb::object split_by(Given condition, const std::vector<int> &indices, nb::handle rows) {
-    if (indices.empty() || indices.size() > 2) throw std::invalid_argument("rows are of one byte or two");
+    check_count(indices.size());
     RowsGiven given(rows);
-    auto [hits, misses] =
-        split(condition, indices[0], indices.size() == 2 ? indices[1] : -1, given.data(), given.size());
+    auto [hits, misses] = split(condition, indices, given.data(), given.size());
     return nb::make_tuple(array_of(hits), array_of(misses));
 }
 
@@ -153,11 +177,16 @@ void add_layers(nb::module_ &m) {
     m.def("members", members);
     m.def("intervals", intervals);
 
-    m.def("all_rows", [](const ByteSet &first, const ByteSet &second) { return array_of(all_rows(first, second)); });
-    m.def("rows_within", [](nb::handle rows, const ByteSet &first, const ByteSet &second) {
-        RowsGiven given(rows);
-        return array_of(within(given.data(), given.size(), first, second));
+    m.def("all_rows", [](const std::vector<ByteSet> &sets) {
+        check_count(sets.size());
+        return array_of(all_rows(sets));
     });
+    m.def("rows_within", [](nb::handle rows, const std::vector<ByteSet> &sets) {
+        check_count(sets.size());
+        RowsGiven given(rows);
+        return array_of(within(given.data(), given.size(), sets));
+    });
+    m.def("rows_product", product_of);
     m.def("cost", [](Given condition) { return cost(condition); });
     m.def("split", split_by);
 

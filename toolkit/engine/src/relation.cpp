@@ -1,6 +1,7 @@
 #include "relation.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace score {
@@ -67,6 +68,36 @@ std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> 
         for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = codes[i] * count + relation.row(i)[column];
     }
     return codes;
+}
+
+std::vector<u8> alike(const Relation &relation, const VariablePtr &variable, Effort &effort) {
+    std::size_t mine = column_of(relation, variable);
+    std::vector<std::size_t> others;
+    for (std::size_t column = 0; column < relation.variables.size(); ++column)
+        if (column != mine) others.push_back(column);
+    effort.spend(relation.rows * (relation.variables.size() + bits_of(relation.rows)));
+    std::vector<u64> codes = coded(relation, others);
+    std::vector<std::vector<u64>> with(variable->count);
+    for (std::size_t i = 0; i < codes.size(); ++i) with[relation.row(i)[mine]].push_back(codes[i]);
+    std::map<std::vector<u64>, u8> known;
+    std::vector<u8> first;
+    for (std::vector<u64> &each : with) {
+        std::sort(each.begin(), each.end());
+        first.push_back(known.emplace(std::move(each), u8(first.size())).first->second);
+    }
+    return first;
+}
+
+RelationPtr of_first(const Relation &relation, const VariablePtr &variable, const std::vector<u8> &first) {
+    std::size_t mine = column_of(relation, variable), width = relation.variables.size(), rows = 0;
+    std::vector<u8> cells;
+    for (std::size_t i = 0; i < relation.rows; ++i) {
+        const u8 *row = relation.row(i);
+        if (first[row[mine]] != row[mine]) continue;
+        cells.insert(cells.end(), row, row + width);
+        ++rows;
+    }
+    return std::make_shared<Relation>(relation.variables, std::move(cells), rows);
 }
 
 RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most, Effort &effort) {

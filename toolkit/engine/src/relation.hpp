@@ -33,6 +33,13 @@ using RelationPtr = std::shared_ptr<const Relation>;
 // A number for each row, the values of these columns as digits.
 std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns);
 
+// For each value of a variable the first one that goes with the same values of the others; those that have no row are
+// alike.
+std::vector<u8> alike(const Relation &relation, const VariablePtr &variable, Effort &effort);
+
+// The rows in which the variable has a value that is the first of those which are alike (`first`: as of `alike`).
+RelationPtr of_first(const Relation &relation, const VariablePtr &variable, const std::vector<u8> &first);
+
 // The rows that agree with all of the relations, which have a variable in common. TooLarge beyond `most` rows; may
 // throw GaveUp.
 RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most, Effort &effort);

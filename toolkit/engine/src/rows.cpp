@@ -17,22 +17,25 @@ constexpr std::size_t BLOCK = 256;  // rows that are computed together
 
 bool has(const ByteSet &set, unsigned value) { return set[value / 64] >> value % 64 & 1; }
 
+// The value of one of a row's bytes.
+u8 byte_of(Row row, std::size_t which, std::size_t count) { return u8(row >> 8 * (count - 1 - which)); }
+
 bool is_mixed(const Node &node) { return node.deps && node.only_byte < 0; }
 
-// One node of both bytes, as a step over a block of rows.
+// One node of several bytes, as a step over a block of rows.
 struct Step {
     Operator op;
     std::array<std::size_t, 3> args;  // numbers of slots
 };
 
 // A condition as straight-line code over slots, each a block of values: first the columns (and constants) that it looks
-// up, then a slot for each node of both bytes.
+// up, then a slot for each node of several bytes.
 class Plan {
   public:
-    Plan(Id condition, int first, int second) : first_(first) {
+    Plan(Id condition, const std::vector<int> &indices) : indices_(indices) {
         const Deps &deps = node(condition).deps;
         for (u32 index : deps.indices())
-            if (int(index) != first && int(index) != second)
+            if (std::find(indices.begin(), indices.end(), int(index)) == indices.end())
                 throw std::invalid_argument("a condition on other bytes than the rows are made of");
         std::vector<Id> order = nodes({condition});
         for (Id id : order) {
@@ -52,14 +55,12 @@ class Plan {
     bool is_wide() const { return is_wide_; }
 
     // The condition's value for each of these rows.
-    const u64 *run(const u16 *rows, std::size_t count) {
+    const u64 *run(const Row *rows, std::size_t count) {
         for (std::size_t i = 0; i < looked_up_.size(); ++i) {
             const u64 *column = looked_up_[i].column->low.data();
             u64 *out = slot(i);
-            if (looked_up_[i].is_first)
-                for (std::size_t k = 0; k < count; ++k) out[k] = column[rows[k] >> 8];
-            else
-                for (std::size_t k = 0; k < count; ++k) out[k] = column[rows[k] & 255];
+            unsigned shift = looked_up_[i].shift;
+            for (std::size_t k = 0; k < count; ++k) out[k] = column[rows[k] >> shift & 255];
         }
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const u64 *args[3] = {slot(steps_[i].args[0]), slot(steps_[i].args[1]), slot(steps_[i].args[2])};
@@ -71,14 +72,16 @@ class Plan {
   private:
     struct LookedUp {
         const Column *column;
-        bool is_first;
+        unsigned shift;  // of its byte in a row
     };
 
     u64 *slot(std::size_t number) { return slots_.data() + number * BLOCK; }
 
     void look_up(Id id) {
-        if (place_.emplace(id, looked_up_.size()).second)
-            looked_up_.push_back({&column(id), node(id).only_byte == first_});
+        if (!place_.emplace(id, looked_up_.size()).second) return;
+        auto at = std::find(indices_.begin(), indices_.end(), node(id).only_byte);
+        unsigned behind = at == indices_.end() ? 0 : unsigned(indices_.end() - at) - 1;  // a constant has no byte
+        looked_up_.push_back({&column(id), 8 * behind});
     }
 
     void add_step(Id id) {
@@ -89,7 +92,7 @@ class Plan {
         steps_.push_back(step);
     }
 
-    int first_;
+    const std::vector<int> &indices_;
     bool is_wide_ = false;
     std::vector<LookedUp> looked_up_;
     std::vector<Step> steps_;
@@ -99,12 +102,12 @@ class Plan {
 };
 
 // Row by row: of formulas wider than 64 bits.
-std::pair<Rows, Rows> interpreted(Id condition, int first, int second, const u16 *rows, std::size_t count) {
+std::pair<Rows, Rows> interpreted(Id condition, const std::vector<int> &indices, const Row *rows, std::size_t count) {
     std::pair<Rows, Rows> found;
-    std::vector<u8> data(std::size_t(std::max(first, second)) + 1);
+    std::vector<u8> data(std::size_t(*std::max_element(indices.begin(), indices.end())) + 1);
     for (std::size_t i = 0; i < count; ++i) {
-        if (second >= 0) data[std::size_t(second)] = u8(rows[i] & 255);
-        data[std::size_t(first)] = u8(rows[i] >> 8);
+        for (std::size_t k = 0; k < indices.size(); ++k)
+            data[std::size_t(indices[k])] = byte_of(rows[i], k, indices.size());
         (evaluate(condition, Input{data.data(), data.size()}) ? found.first : found.second).push_back(rows[i]);
     }
     return found;
@@ -112,19 +115,45 @@ std::pair<Rows, Rows> interpreted(Id condition, int first, int second, const u16
 
 }  // namespace
 
-Rows all_rows(const ByteSet &first, const ByteSet &second) {
-    Rows found;
-    for (unsigned high = 0; high < COLUMN; ++high)
-        if (has(first, high))
-            for (unsigned low = 0; low < COLUMN; ++low)
-                if (has(second, low)) found.push_back(u16(high << 8 | low));
+Rows all_rows(const std::vector<ByteSet> &sets) {
+    Rows found{0};
+    for (const ByteSet &set : sets) {
+        Rows longer;
+        for (Row row : found)
+            for (unsigned value = 0; value < COLUMN; ++value)
+                if (has(set, value)) longer.push_back(row << 8 | value);
+        found = std::move(longer);
+    }
     return found;
 }
 
-Rows within(const u16 *rows, std::size_t count, const ByteSet &first, const ByteSet &second) {
+Rows product(const std::vector<RowsPart> &parts) {
+    std::size_t bytes = 0;
+    for (const RowsPart &part : parts) bytes += part.places.size();
+    Rows found{0};
+    for (const RowsPart &part : parts) {
+        Rows longer;
+        longer.reserve(found.size() * part.count);
+        for (Row row : found)
+            for (std::size_t i = 0; i < part.count; ++i) {
+                Row both = row;
+                for (std::size_t k = 0; k < part.places.size(); ++k)
+                    both |= Row(byte_of(part.rows[i], k, part.places.size())) << 8 * (bytes - 1 - part.places[k]);
+                longer.push_back(both);
+            }
+        found = std::move(longer);
+    }
+    if (!std::is_sorted(found.begin(), found.end())) std::sort(found.begin(), found.end());
+    return found;
+}
+
+Rows within(const Row *rows, std::size_t count, const std::vector<ByteSet> &sets) {
     Rows found;
-    std::copy_if(rows, rows + count, std::back_inserter(found),
-                 [&](u16 row) { return has(first, row >> 8) && has(second, row & 255); });
+    std::copy_if(rows, rows + count, std::back_inserter(found), [&](Row row) {
+        for (std::size_t k = 0; k < sets.size(); ++k)
+            if (!has(sets[k], byte_of(row, k, sets.size()))) return false;
+        return true;
+    });
     return found;
 }
 
@@ -135,11 +164,10 @@ u64 cost(Id condition) {
     return sum;
 }
 
-std::pair<Rows, Rows> split(Id condition, int first, int second, const u16 *rows, std::size_t count) {
-    if (first < 0) throw std::invalid_argument("rows of no byte");
+std::pair<Rows, Rows> split(Id condition, const std::vector<int> &indices, const Row *rows, std::size_t count) {
     arena().forget_columns();
-    Plan plan(condition, first, second);
-    if (plan.is_wide()) return interpreted(condition, first, second, rows, count);
+    Plan plan(condition, indices);
+    if (plan.is_wide()) return interpreted(condition, indices, rows, count);
     std::pair<Rows, Rows> found;
     for (std::size_t at = 0; at < count; at += BLOCK) {
         std::size_t here = std::min(BLOCK, count - at);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <memory>
 #include <stdexcept>
 
 #include "blake2b.hpp"
@@ -15,6 +16,7 @@ namespace score {
 namespace {
 
 constexpr std::size_t TABLES_KEPT = 256;
+constexpr std::size_t BYTES_KEPT = 1 << 26;  // of all of them together, unless one alone has more
 
 // --- tables ----------------------------------------------------------------------------------------------------
 
@@ -23,6 +25,7 @@ struct Entries {
     std::vector<u64> entries;
     bool all_equal;
 };
+using EntriesPtr = std::shared_ptr<const Entries>;  // who reads one may read others, and it is forgotten meanwhile
 
 Entries named(std::vector<u64> entries, unsigned size) {
     std::vector<u8> packed(entries.size() * size + 1);
@@ -56,7 +59,7 @@ Entries made(const Content &content, unsigned size, unsigned step, u64 rest, uns
 // The tables made last, by content and shape.
 class Kept {
   public:
-    const Entries &of(const Content &content, unsigned size, unsigned step, u64 rest, unsigned bits) {
+    EntriesPtr of(const Content &content, unsigned size, unsigned step, u64 rest, unsigned bits) {
         Key key{content.hash, content.size, size, step, rest, bits};
         auto [first, last] = by_key_.equal_range(key);
         for (auto at = first; at != last; ++at)
@@ -64,10 +67,12 @@ class Kept {
                 order_.splice(order_.end(), order_, at->second);
                 return at->second->entries;
             }
-        if (order_.size() == TABLES_KEPT) forget_first();
-        order_.push_back({key, {content.bytes, content.bytes + content.size}, made(content, size, step, rest, bits)});
+        auto table = std::make_shared<const Entries>(made(content, size, step, rest, bits));
+        order_.push_back({key, {content.bytes, content.bytes + content.size}, table});
         by_key_.emplace(key, std::prev(order_.end()));
-        return order_.back().entries;
+        bytes_ += order_.back().bytes();
+        while (order_.size() > TABLES_KEPT || (bytes_ > BYTES_KEPT && order_.size() > 1)) forget_first();
+        return table;
     }
 
   private:
@@ -75,17 +80,21 @@ class Kept {
     struct Item {
         Key key;
         std::vector<u8> content;
-        Entries entries;
+        EntriesPtr entries;
+
+        std::size_t bytes() const { return content.size() + entries->entries.size() * sizeof(u64); }
     };
 
     void forget_first() {
         auto [first, last] = by_key_.equal_range(order_.front().key);
         by_key_.erase(std::find_if(first, last, [&](const auto &entry) { return entry.second == order_.begin(); }));
+        bytes_ -= order_.front().bytes();
         order_.pop_front();
     }
 
     std::list<Item> order_;  // the one used last is last
     std::multimap<Key, std::list<Item>::iterator> by_key_;
+    std::size_t bytes_ = 0;
 };
 
 Kept &kept() {
@@ -252,18 +261,17 @@ Ref select(Id offset, const Content &content, unsigned size, const Cell &cell) {
         Ref at = constant(rest + (node(index).value << stride.step), 64, node(index).origins);
         return element(at, content, size, cell);
     }
-    // A copy: cells may read other tables meanwhile.
-    Entries table = kept().of(content, size, stride.step, rest, width);
+    EntriesPtr table = kept().of(content, size, stride.step, rest, width);
     std::vector<Ref> formulas(cell ? std::size_t((window.last - u64(stride.rest)) >> stride.step) + 1 : 0);
     std::size_t several = 0;
     for (std::size_t n = 0; n < formulas.size(); ++n)
         if ((formulas[n] = cell(rest + (u64(n) << stride.step)))) ++several;
     if (several > width) {
         for (std::size_t n = 0; n < formulas.size(); ++n)
-            if (!formulas[n]) formulas[n] = constant(table.entries[n], 8 * size);
+            if (!formulas[n]) formulas[n] = constant(table->entries[n], 8 * size);
         return tree(index, std::move(formulas));
     }
-    Ref found = read_of(index, table, size);
+    Ref found = read_of(index, *table, size);
     for (std::size_t n = 0; n < formulas.size(); ++n)
         if (formulas[n]) found = ite(binary(Kind::EQ, index, constant(n, width)), formulas[n], found);
     return found;

@@ -15,7 +15,7 @@
 
 namespace score {
 
-constexpr u64 MOST_ENTRIES = 4096;
+constexpr u64 MOST_ENTRIES = 1 << 17;
 
 struct Content {
     const u8 *bytes;

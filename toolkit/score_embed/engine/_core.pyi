@@ -219,12 +219,15 @@ def members(values: int, /) -> list[int]: ...
 def intervals(values: int, /) -> list[tuple[int, int]]:
     """The set as runs of neighbouring values (first, last)."""
 
-# --- two bytes -------------------------------------------------------------------------------------------------
+# --- a few bytes -----------------------------------------------------------------------------------------------
 
-def all_rows(first: int, second: int, /) -> array[int]:
-    """Every pair of a value of the first byte's set and one of the second's."""
+def all_rows(sets: Sequence[int], /) -> array[int]:
+    """Every choice of one value of each byte's set: of one byte to eight."""
 
-def rows_within(rows: array[int], first: int, second: int, /) -> array[int]:
+def rows_product(parts: Sequence[tuple[array[int], Sequence[int]]], /) -> array[int]:
+    """Every choice of one row of each part. With each part: where its bytes are among all."""
+
+def rows_within(rows: array[int], sets: Sequence[int], /) -> array[int]:
     """The rows whose bytes are in these sets."""
 
 def cost(condition: Expr, /) -> int:

@@ -1,4 +1,8 @@
-"""Slices of one or two input bytes are decided by trying every assignment: at most 65,536.
+"""Slices of one to eight input bytes are decided by trying every assignment, where these are at most 2^20.
+
+Of two bytes they always are. Of more they are if the path has left few: a character of UTF-8 that is looked up in
+tables of properties, digits of a number. Bytes that the path's conditions bind together (those of one character) are
+looked at by themselves first; what is left of each such group is put together with the others'.
 
 The assignments that satisfy a set of conditions (*rows*) are kept. A path's questions each add one condition, and the
 next path shares most of them, so a question mostly has to look at the few rows that its last condition is new to.
@@ -9,24 +13,35 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
-from score_embed.formula.domain import FULL, Rows, all_rows, byte_set, cost, rows_within, split
+from score_embed.formula.domain import FULL, Rows, all_rows, byte_set, cost, rows_product, rows_within, split
 from score_embed.formula.expr import Expr
 from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
-WORK = 30_000_000  # operations that one question may take: about two seconds
-_ROWS_KEPT = 4_000_000  # two bytes each
+WORK = 200_000_000  # operations that one question may take
+_MOST_BYTES = 8
+_MOST_ROWS = 1 << 20
+_ROWS_KEPT = 4_000_000  # eight bytes each
 _ENTRIES_KEPT = 256
+
+
+class _TooMany(Exception):
+    """Assignments."""
+
+
+class _TooMuch(Exception):
+    """Work."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Constraint:
-    """What rows must satisfy: each byte in its set, and all of the conditions over both bytes."""
+    """What rows must satisfy: each byte in its set, and all of the conditions over several bytes."""
 
     indices: tuple[int, ...]
-    sets: tuple[int, int]  # the second is {0} if there is one byte only
+    sets: tuple[int, ...]  # of values, by byte
     conditions: frozenset[Expr]
 
     def implies(self, other: _Constraint) -> bool:
@@ -36,14 +51,34 @@ class _Constraint:
             and all(mine & ~theirs == 0 for mine, theirs in zip(self.sets, other.sets, strict=True))
         )
 
+    def of(self, indices: Sequence[int]) -> _Constraint:
+        """What is said of these bytes alone."""
+        mine = sum(1 << index for index in indices)
+        sets = dict(zip(self.indices, self.sets, strict=True))
+        conditions = (condition for condition in self.conditions if condition.deps & ~mine == 0)
+        return _Constraint(tuple(indices), tuple(sets[index] for index in indices), frozenset(conditions))
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """The bytes by what binds them together without binding all."""
+        groups = [1 << index for index in self.indices]
+        bonds = {condition.deps for condition in self.conditions}
+        for deps in sorted(bonds, key=lambda deps: (deps.bit_count(), deps)):
+            bound = [group for group in groups if group & deps]
+            if len(bound) < len(groups):
+                groups = [group for group in groups if not group & deps] + [sum(bound)]
+        return [tuple(index for index in self.indices if group >> index & 1) for group in groups]
+
     def plus(self, condition: Expr) -> _Constraint:
         index = condition.only_byte
         if index < 0:
             return replace(self, conditions=self.conditions | {condition})
-        first, second = self.sets
-        if index == self.indices[0]:
-            return replace(self, sets=(first & byte_set(condition), second))
-        return replace(self, sets=(first, second & byte_set(condition)))
+        left = byte_set(condition)
+        sets = zip(self.indices, self.sets, strict=True)
+        return replace(self, sets=tuple(values & left if each == index else values for each, values in sets))
+
+    @property
+    def assignments(self) -> int:
+        return prod(values.bit_count() for values in self.sets)
 
 
 class EnumerateLayer:
@@ -51,52 +86,81 @@ class EnumerateLayer:
 
     def __init__(self, inner: Solver, limit: Limit | None = None, work: int = WORK) -> None:
         self._inner, self._limit, self._work = inner, limit or Limit(), work
+        self._left = work  # of a question's
         self._known: OrderedDict[_Constraint, Rows[int]] = OrderedDict()  # the one used last is last
         self._rows_kept = 0
 
     def solve(self, query: Query) -> Answer:
         indices = tuple(query.indices())
-        if not 0 < len(indices) <= 2:
+        if not 0 < len(indices) <= _MOST_BYTES:
             return self._inner.solve(query)
-        second = query.sets.get(indices[1], FULL) if len(indices) == 2 else 1
-        path = _Constraint(indices, (query.sets.get(indices[0], FULL), second), frozenset(query.several))
-        rows = self._find(path, query.several, query.target)
-        if rows is None:
+        sets = tuple(query.sets.get(index, FULL) for index in indices)
+        path = _Constraint(indices, sets, frozenset(query.several))
+        self._left = self._work
+        try:
+            rows = self._find(path, query.several)
+            hits, misses = self._split(query.target, indices, rows)
+        except _TooMany:
+            return self._inner.solve(query)
+        except _TooMuch:
             self._limit.gave_up[Layer.ENUMERATE] += 1
             return self._inner.solve(query)
-        hits, misses = split(query.target, indices, rows)
         # The path goes on with the misses, the path of the answer with the hits.
         self._keep(path.plus(negate(query.target)), misses)
         self._keep(path.plus(query.target), hits)
         if not hits:
             return Answer(Result.UNSAT, Layer.ENUMERATE)
-        return Answer(Result.SAT, Layer.ENUMERATE, dict(zip(indices, divmod(hits[0], 256), strict=False)))
+        values = hits[0].to_bytes(len(indices), "big")
+        return Answer(Result.SAT, Layer.ENUMERATE, dict(zip(indices, values, strict=True)))
 
-    def _find(self, path: _Constraint, conditions: Sequence[Expr], target: Expr) -> Rows[int] | None:
-        """The rows of the path so far, or None if they and the target take too much work."""
+    def _find(self, path: _Constraint, conditions: Sequence[Expr]) -> Rows[int]:
+        """The rows of what is said so far; `conditions`: those of it, in the order in which they are tried. Raises
+        _TooMany, _TooMuch."""
         base = min(
             (known for known in self._known if path.implies(known)),
             key=lambda known: len(self._known[known]),
             default=None,
         )
         if base is None:
-            rows, missing = all_rows(*path.sets), list(conditions)
+            rows, tried = self._together(path, conditions)
         else:
             self._known.move_to_end(base)
-            rows, missing = self._known[base], [c for c in conditions if c not in base.conditions]
+            rows, tried = self._known[base], base.conditions
             if base.sets != path.sets:
-                rows = rows_within(rows, *path.sets)
-        work = self._work
-        for condition in (*missing, target):
-            work -= len(rows) * cost(condition)
-            if work < 0:
-                return None
-            self._limit.look()
-            if condition is not target:
-                rows, _ = split(condition, path.indices, rows)
+                rows = rows_within(rows, path.sets)
+        for condition in conditions:
+            if condition not in tried:
+                rows, _ = self._split(condition, path.indices, rows)
         if base != path:
             self._keep(path, rows)
         return rows
+
+    def _together(self, path: _Constraint, conditions: Sequence[Expr]) -> tuple[Rows[int], frozenset[Expr]]:
+        """The rows of each group of bytes, put together; and the conditions that these rows satisfy."""
+        groups = path.groups() if len(path.indices) > 2 else []
+        if len(groups) < 2:
+            if path.assignments > _MOST_ROWS:
+                raise _TooMany
+            return all_rows(path.sets), frozenset()
+        parts, tried, count = [], frozenset[Expr](), 1
+        for group in groups:
+            part = path.of(group)
+            rows = self._find(part, [condition for condition in conditions if condition in part.conditions])
+            count *= len(rows)
+            tried |= part.conditions
+            parts.append((rows, tuple(map(path.indices.index, group))))
+            if count > _MOST_ROWS:
+                raise _TooMany
+        self._limit.look()
+        return rows_product(parts), tried
+
+    def _split(self, condition: Expr, indices: tuple[int, ...], rows: Rows[int]) -> tuple[Rows[int], Rows[int]]:
+        """The rows that satisfy it, and those that do not. Raises _TooMuch."""
+        self._left -= len(rows) * cost(condition)
+        if self._left < 0:
+            raise _TooMuch
+        self._limit.look()
+        return split(condition, indices, rows)
 
     def _keep(self, constraint: _Constraint, rows: Rows[int]) -> None:
         """Remember, and forget what was not used for long."""

@@ -94,7 +94,7 @@ def _is_on_two(condition: Expr) -> bool:
 def _tried(condition: Expr) -> tuple[Expr, Runs]:
     """A condition on two bytes: the number of these bytes that makes the fewer runs, and the runs."""
     high, low = indices = bytes_of(condition.deps)
-    hits, _ = split(condition, indices, all_rows(FULL, FULL))
+    hits, _ = split(condition, indices, all_rows((FULL, FULL)))
     swapped = sorted(row >> 8 | (row & 0xFF) << 8 for row in hits)
     numbers = concat(byte(high), byte(low)), concat(byte(low), byte(high))
     return min(zip(numbers, map(_joined, (hits, swapped)), strict=True), key=lambda found: len(found[1]))

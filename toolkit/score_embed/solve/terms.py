@@ -187,9 +187,14 @@ def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any
         for low, high in dict.fromkeys(pairs):
             if low != high:
                 names[low, high] = -1 - len(terms)
-                terms[-1 - len(terms)] = z3.If(bit, terms[high], terms[low])
+                terms[-1 - len(terms)] = _either(bit, terms[high], terms[low])
         level = [names[pair] for pair in pairs]
     return terms[level[0]]
+
+
+def _either(condition: Any, yes: Any, no: Any) -> Any:
+    """As z3.If, without looking at the sorts: large tables have thousands of these."""
+    return z3.BitVecRef(z3.Z3_mk_ite(condition.ctx_ref(), condition.ast, yes.ast, no.ast), condition.ctx)
 
 
 def _is_linear(entries: Sequence[int], columns: Sequence[int]) -> bool:
