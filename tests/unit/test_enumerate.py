@@ -236,6 +236,7 @@ def test_bytes_that_are_bound_together_are_looked_at_first() -> None:
         lambda a, b: build.binary(Kind.ADD, build.binary(Kind.MUL, a, constant(3, 32)), b),
         [*(wide(byte, 32) for byte in (*first, *second)), *singles],
     )
+    path.append(build.binary(Kind.SLT, constant(-5000, 32), total))  # binds all: it waits for the others
     layer = EnumerateLayer(Inner(), work=100_000_000)
     wanted = build.binary(Kind.EQ, total, constant(1234, 32))
     answer = ask(layer, path, wanted)
