@@ -201,22 +201,22 @@ def test_an_element_that_reaches_beyond_its_object_is_alone() -> None:
 
 
 def test_a_table_too_large_for_a_formula_is_read_where_the_run_reads_it() -> None:
-    wide = symbolic(17, slot(1, 16), 2, "i")
-    index = (leaf_step(0, 16), Step(Op.ZEXT, 32), Step(Op.CONST, 32, SQUARES), Step(Op.ADD, 32))
-    site = select(20, slot(2, 8), Template((slot(1, 16),), index), size=5000, flags=SelectFlag.CONSTANT)
-    content = bytes(i % 251 for i in range(5000))
+    wide = symbolic(17, slot(1, 32), 4, "i")
+    index = (leaf_step(0, 32), Step(Op.CONST, 32, SQUARES), Step(Op.ADD, 32))
+    site = select(20, slot(2, 8), Template((slot(1, 32),), index), size=140_000, flags=SelectFlag.CONSTANT)
+    content = bytes(i % 251 for i in range(140_000))
     trail = Trail(
         table(wide, SEEN, site, condition(31, compare(Op.EQ, slot(2, 8), 21))), constants=Image({SQUARES: content})
     )
     sent = Stream().head(17).head(20, 1).address(SQUARES).head(31, 1)
-    trail.follow(bytes(sent), (523).to_bytes(2, "little"))
+    trail.follow(bytes(sent), (523).to_bytes(4, "little"))
     assert not trail.diverged
     within, concrete = trail.conditions
-    assert evaluate(within.formula, (4999).to_bytes(2, "little")) == 1
-    assert evaluate(within.formula, (5000).to_bytes(2, "little")) == 0
+    assert evaluate(within.formula, (139_999).to_bytes(4, "little")) == 1
+    assert evaluate(within.formula, (140_000).to_bytes(4, "little")) == 0
     assert concrete.concrete
     assert trail.notes == {("symbolic address", 20): 1}
-    assert [evaluate(p.formula, n.to_bytes(2, "little")) for p in trail.pins for n in (522, 523)] == [0, 1]
+    assert [evaluate(p.formula, n.to_bytes(4, "little")) for p in trail.pins for n in (522, 523)] == [0, 1]
 
 
 @pytest.mark.parametrize("holds", [True, False])
