@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from score_embed.cli.commands import COMMANDS, load
+from score_embed.cli.commands import COMMANDS, load, run
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -30,3 +30,23 @@ def test_what_is_not_named_is_not_imported(words: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "False False False", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("run p.c --max-test=3", "Did you mean --max-tests? See `score-embed run --help`."),
+        ("run p.c --budget 60s", "See `score-embed run --help`."),
+        ("run -Iinclude -DTEST p.c", "Flags for the compiler come last, behind `--`."),
+        ("lab scan -I x", "See `score-embed lab --help`."),
+        ("fleet status --jsn", "See `score-embed fleet --help`."),
+        ("--vers", "See `score-embed --help`."),
+    ],
+)
+def test_what_an_unknown_option_may_have_meant(
+    words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words.split(), lambda: None) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("command line: error: ")
+    assert said[1:] == [f"  {hint}"]

@@ -7,9 +7,11 @@ Only the module of the command that was named is imported: all of them together 
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -43,6 +45,9 @@ PLEA = "Please report it with the command you ran, the program and the output un
 _OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})  # what standard output fails with
 
 
+_OF_COMPILERS = r"-[DIULlWfmgO]|-std=|-isystem|-include|-pthread"  # what flags of gcc and clang begin with
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse with our error type, so that every message has the same shape."""
 
@@ -69,6 +74,7 @@ def parser(command: str | None) -> argparse.ArgumentParser:
     for name, help_ in COMMANDS.items():
         sub = commands.add_parser(name, help=help_, allow_abbrev=False)
         if name == command:
+            sub.set_defaults(parser=sub)
             load(name).add_arguments(sub)
     return top
 
@@ -113,11 +119,28 @@ def _prepared(arguments: Sequence[str]) -> Callable[[], int]:
     for word in (*words, *compiler):
         _check(word)
     command = next((word for word in words if not word.startswith("-")), None)
-    values = parser(command).parse_args(words)
+    values, unknown = parser(command).parse_known_args(words)
+    if unknown:
+        raise _unknown(unknown, values.parser)
     values.cflags = compiler
     _check_folder()
     execute: Callable[[argparse.Namespace], int] = values.execute
     return lambda: execute(values)
+
+
+def _unknown(words: Sequence[str], sub: argparse.ArgumentParser) -> UsageError:
+    """What to say of words that the command does not know."""
+    option = next((word for word in words if word.startswith("-")), "")
+    hint = f"See `{sub.prog} --help`."
+    if re.match(_OF_COMPILERS, option) and "CFLAGS" in sub.format_usage():
+        hint = "Flags for the compiler come last, behind `--`."
+    elif near := difflib.get_close_matches(option.partition("=")[0], _options(sub), n=1, cutoff=0.7):
+        hint = f"Did you mean {near[0]}? {hint}"
+    return UsageError(f"unrecognized arguments: {' '.join(words)}", "command line", hint)
+
+
+def _options(sub: argparse.ArgumentParser) -> list[str]:
+    return sorted(set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", sub.format_help())))
 
 
 def _check(word: str) -> None:
