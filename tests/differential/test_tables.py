@@ -20,14 +20,13 @@ from typing import Any
 import apart_generator
 import pytest
 import table_generator
+from one_by_one import send_all
 from runner import explore_files
 from table_programs import BruteForce, programs
 from ways import WAYS, explored
 
 from score_embed import config
 from score_embed.campaign import campaign
-from score_embed.explore.concolic import Explorer
-from score_embed.explore.pair import Pair
 
 AVR = "arduino-mega2560"
 BOARDS = ("native", "mps2-an385", AVR)
@@ -50,17 +49,13 @@ def judge(name: str) -> BruteForce:
         return BruteForce(program.source, program.small, Path(folder), program.flags(program.small))
 
 
-def nothing(explorer: Explorer, pair: Pair) -> bytes:
-    return b""
-
-
 @pytest.mark.parts(60)
 @pytest.mark.parametrize(("name", "board", "strategy", "elided"), CASES)
 def test_programs(
     name: str, board: str, strategy: str, elided: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not elided:
-        monkeypatch.setattr(Explorer, "expected", nothing)
+        send_all(monkeypatch)
     program = PROGRAMS[name]
     settings = config.Settings(
         sources=(program.source,),

@@ -14,21 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_by_one import send_all
 from table_programs import BruteForce, kept_inputs
 from value_programs import PROGRAMS, program
 from ways import WAYS, explored
 
 from score_embed import config
 from score_embed.campaign import campaign
-from score_embed.explore.concolic import Explorer
-from score_embed.explore.pair import Pair
 from score_embed.results.summary import text
 
 CASES = list(itertools.product(PROGRAMS, (*config.STRATEGIES, "whole", *WAYS)))
-
-
-def nothing(explorer: Explorer, pair: Pair) -> bytes:
-    return b""
 
 
 @pytest.mark.parts(len(CASES) // 4)
@@ -38,7 +33,7 @@ def test_no_path_is_lost(name: str, way: str, tmp_path: Path, monkeypatch: pytes
     source.write_text(program(name))
     truth = BruteForce(source, 2, tmp_path, ("-DPLAIN",), blocks=False)
     if way == "whole":
-        monkeypatch.setattr(Explorer, "expected", nothing)
+        send_all(monkeypatch)
     found = summary(source, way, tmp_path)
     assert (found["stopped"], found["divergences"], found["mispredicted"]) == ("exhausted", 0, 0)
     # The front-end has conditions of its own (`?:`), so it may know more paths than B marks.

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_by_one import one_by_one
 from runner import read_summary, score_embed
 
 from score_embed import config
@@ -25,6 +26,7 @@ from score_embed.campaign.ending import LOST, Result
 from score_embed.campaign.opening import resumed_settings
 from score_embed.contract.outcome import Run
 from score_embed.device.wired import WiredTarget
+from score_embed.engine._core import Lent
 from score_embed.results.store import Store
 from score_embed.results.test_rows import TestRow
 
@@ -109,7 +111,24 @@ def kill_targets(monkeypatch: pytest.MonkeyPatch, when: Callable[[Run], bool]) -
         begin(target, test)
         target._process.kill()
 
+    one_by_one(monkeypatch)
     monkeypatch.setattr(WiredTarget, "begin", begin_and_kill)
+    return killed
+
+
+def kill_lent(monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int]) -> list[int]:
+    """The same, where the engine runs tests: when it is given the target for so many times."""
+    lend, count, killed = WiredTarget.lend, itertools.count(1), list[int]()
+
+    def kill_and_lend(target: Any, max_branches: int) -> Lent | None:
+        lent: Lent | None = lend(target, max_branches)
+        number = next(count)
+        if lent is not None and number in numbers:
+            killed.append(number)
+            target._process.kill()
+        return lent
+
+    monkeypatch.setattr(WiredTarget, "lend", kill_and_lend)
     return killed
 
 
@@ -129,6 +148,14 @@ def test_a_target_that_is_killed_once_costs_nothing(
     found = campaign.run(settings(source, board=board))
     assert len(killed) == 1
     check_exact(found)
+
+
+def test_targets_that_the_engine_has_may_be_killed(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = kill_lent(monkeypatch, range(2, 1000, 2))
+    found = campaign.run(settings(source))
+    assert len(killed) >= 2
+    check_exact(found)
+    assert found.summary.retried == len(killed)
 
 
 def test_targets_that_are_killed_again_and_again_cost_nothing(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_by_one import send_all
 from runner import explore, score_embed
 
 from score_embed import config
@@ -21,7 +22,6 @@ from score_embed.campaign import campaign
 from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign.ending import conclude
 from score_embed.campaign.opening import Opened
-from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.image.image import Image, build_image
@@ -62,14 +62,10 @@ def image(request: pytest.FixtureRequest, tmp_path: Path) -> Image:
     return built(tmp_path, request.param)
 
 
-def nothing(explorer: Explorer, pair: Pair) -> bytes:
-    return b""
-
-
 def explored(image: Image, folder: Path, strategy: str, elided: bool, **options: Any) -> Explored:
     with pytest.MonkeyPatch.context() as patch:
         if not elided:
-            patch.setattr(Explorer, "expected", nothing)
+            send_all(patch)
         return Explored(image, folder, strategy=strategy, **options)
 
 

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "casters.hpp"
-#include "orders.hpp"
 
 namespace nb = nanobind;
 
@@ -22,23 +21,27 @@ struct HashOfId {
     }
 };
 
-class PairBatch {
+class PairBatch final : public BatchSide {
   public:
     PairBatch() = default;
     PairBatch(const PairBatch &) = delete;
 
+    void add(nb::handle pair, const Rank &rank) override {
+        places_[pair_of(pair).id] = found_.size();
+        found_.push_back({nb::borrow(pair), rank});
+    }
+
     // These wait from now on; `ranks`: theirs, in the same order.
-    void add(nb::handle pairs, nb::handle ranks) {
+    void add_all(nb::handle pairs, nb::handle ranks) {
         nb::iterator rank = nb::iter(ranks);
         for (nb::handle pair : nb::borrow<nb::iterable>(pairs)) {
             if (rank == nb::iterator::sentinel()) throw std::invalid_argument("fewer ranks than pairs");
-            places_[pair_of(pair).id] = found_.size();
-            found_.push_back({nb::borrow(pair), nb::cast<Rank>(*rank)});
+            add(pair, nb::cast<Rank>(*rank));
             ++rank;
         }
     }
 
-    void done(nb::handle pair) {
+    void done(nb::handle pair) override {
         const Pair &one = pair_of(pair);
         if (one.row) {
             gone_.append(nb::make_tuple(one.row));
@@ -92,10 +95,15 @@ class PairBatch {
 
 }  // namespace
 
+BatchSide &batch_of(nb::handle object) {
+    if (!nb::isinstance<PairBatch>(object)) throw std::invalid_argument("a batch is expected");
+    return nb::cast<PairBatch &>(object);
+}
+
 void add_batches(nb::module_ &m) {
     nb::class_<PairBatch>(m, "PairBatch")
         .def(nb::init<>())
-        .def("add", &PairBatch::add)
+        .def("add", &PairBatch::add_all)
         .def("done", &PairBatch::done)
         .def("rerank", &PairBatch::rerank)
         .def("take", &PairBatch::take);

@@ -4,7 +4,9 @@
 #include <nanobind/stl/pair.h>
 
 #include <chrono>
+#include <map>
 
+#include "alarm.hpp"
 #include "bounds.hpp"
 #include "build.hpp"
 #include "casters.hpp"
@@ -20,27 +22,17 @@ namespace score {
 namespace {
 
 constexpr std::size_t LOOK_UP = 1024;  // conditions between two looks at whether the end has come
+constexpr std::size_t AT_ONCE = 16384;  // conditions of a path that are followed before others have a turn
 constexpr std::size_t HEAVY = 256;     // conditions of a question: for cheap layers, too, it is not cheap then
 
 // Python's words for why there is no flip. They live as long as the process.
-struct Reasons {
-    nb::object concrete, fixed, unsat;
-};
-Reasons &reasons() {
-    static Reasons *const known = new Reasons;
+std::array<nb::object, 3> &reasons() {
+    static auto *const known = new std::array<nb::object, 3>;
     return *known;
 }
 
-enum class Followed { WHOLE, IN_PART, IN_VAIN };
 struct Enough {};  // the rest of a long path is left to a pair of its own
 struct InVain {};  // the end of the campaign came
-
-void count(nb::handle counts, nb::object key) {
-    PyObject *before = PyDict_GetItemWithError(counts.ptr(), key.ptr());
-    if (!before && PyErr_Occurred()) nb::raise_python_error();
-    nb::object now = before ? nb::borrow(before) + nb::int_(1) : nb::object(nb::int_(1));
-    if (PyDict_SetItem(counts.ptr(), key.ptr(), now.ptr()) < 0) nb::raise_python_error();
-}
 
 int smallest(const ByteSet &values) {  // -1: there is none
     for (unsigned i = 0; i < 4; ++i)
@@ -48,7 +40,13 @@ int smallest(const ByteSet &values) {  // -1: there is none
     return -1;
 }
 
-class Descent final : public Follower, Visitor {
+// How an explorer derives flips, see _core.pyi.
+struct Asked {
+    nb::object stop, room;
+    bool decides = false, may_wait = false, is_checked = false;
+};
+
+class Descent final : public Follower, public DescentSide, Visitor {
   public:
     Descent(nb::object bounded) : bounded_(std::move(bounded)), bounds_(nb::cast<BoundedPath &>(bounded_)) {}
     Descent(const Descent &) = delete;
@@ -63,9 +61,8 @@ class Descent final : public Follower, Visitor {
     }
 
     // How many of the trail's conditions the pair's run will repeat, as far as that is known.
-    std::size_t shared(nb::handle trail, nb::handle of) const {
-        const Path &path = trail_of(trail).path().conditions;
-        const Pair &pair = pair_of(of);
+    std::size_t shared(const Trail &trail, const Pair &pair) const override {
+        const Path &path = trail.conditions;
         if (pair.place && pair.place <= path.size()) {
             const Condition &condition = *path[pair.place - 1];
             // The hash knows nothing of forks: a path of other values has other events.
@@ -80,9 +77,7 @@ class Descent final : public Follower, Visitor {
 
     // Whether the run went where its pair was meant to, where the host can see that far: not only by the hash that the
     // target compared. A run that found another object at an address than its pair was derived with is not the pair's.
-    bool went_as_predicted(nb::handle trail, nb::handle of) const {
-        const Trail &path = trail_of(trail).path();
-        const Pair &pair = pair_of(of);
+    bool went_as_predicted(const Trail &path, const Pair &pair) const override {
         if (path.diverged || !pair.place) return true;
         if (path.conditions.size() < pair.place ||
             path.conditions[pair.place - 1]->hash(false) != pair.condition_hash)
@@ -92,41 +87,43 @@ class Descent final : public Follower, Visitor {
 
     PairId decisions(std::size_t index) const { return decisions_.before(index); }
 
-    void begin(nb::handle trail, std::size_t index) {
-        const Trail &path = trail_of(trail).path();
-        if (index > path.conditions.size()) throw std::out_of_range("the path has no such condition");
-        scope_.go_to(path.conditions, path.decoded().pins, index);
-    }
-
     void go_to(const Route &route, std::size_t index) {
         if (index >= route.conditions.size()) throw std::out_of_range("the path has no such condition");
         scope_.go_to(route.conditions, route.pins, index);
         scope_.reach(*route.conditions[index], route.pins);
     }
 
-    // Decode the rest of the run's events and flip its conditions from neg_limit on; at most those before `last`, and
-    // the rest of that event's. `run` does what is not decided here, see _core.pyi.
-    Followed follow(nb::handle trail, nb::handle pair, std::size_t last, nb::handle run) {
-        Now now{&trail_of(trail), &pair_of(pair), last, run};
-        now.children = run.attr("children"), now.unflipped = run.attr("unflipped");
-        now.stop = run.attr("stop"), now.room = run.attr("room"), now.checked = run.attr("checked");
-        now.decides = nb::cast<bool>(run.attr("decides_bytes")), now.may_wait = nb::cast<bool>(run.attr("may_wait"));
-        now.data = nb::cast<nb::bytes>(run.attr("data"));
+    // Decode the rest of the run's events and flip its conditions from neg_limit on; of a long path some, and the rest
+    // of the last one's event. `data`: the input that children are made of; `kept`: conditions that the trail has kept;
+    // `explorer` does what is not decided here, see _core.pyi.
+    void follow(TrailSide &trail, nb::handle of, nb::bytes data, u64 kept, nb::handle explorer,
+                Derived &found) override {
+        const Trail &path = trail.path();
+        const Pair &pair = pair_of(of);
+        if (kept > path.conditions.size()) throw std::out_of_range("the path has no such condition");
+        scope_.go_to(path.conditions, path.decoded().pins, kept);
+        origin = pair.origin ? pair.origin : Origin::first();
+        std::size_t last = pair.neg_limit + (pair.pending ? 0 : std::max<std::size_t>(AT_ONCE, pair.neg_limit));
+        Now now{trail, of, pair, last, std::move(data), explorer, found};
         now_ = &now;
         first_ = nullptr;
         struct Done {
             Now *&now;
             ~Done() { now = nullptr; }
         } done{now_};
-        Followed found = Followed::WHOLE;
         try {
-            now.trail->extend_with(*this);
+            trail.extend_with(*this);
         } catch (const Enough &) {
-            found = Followed::IN_PART;
+            found.followed = Followed::IN_PART;
         } catch (const InVain &) {
-            found = Followed::IN_VAIN;
+            found.followed = Followed::IN_VAIN;
         }
-        if (now.broken_off) run.attr("break_off")();
+    }
+
+    // From the trail's beginning on, for a run that Python judges.
+    Derived followed(nb::handle trail, nb::handle pair, nb::bytes data, u64 kept, nb::handle explorer) {
+        Derived found;
+        follow(trail_of(trail), pair, std::move(data), kept, explorer, found);
         return found;
     }
 
@@ -157,52 +154,72 @@ class Descent final : public Follower, Visitor {
         return found;
     }
 
-    Origin origin = Origin::first();  // the run that the trail is of
+    Asked asked;
 
   private:
     struct Now {  // the run that is followed
-        TrailSide *trail;
-        const Pair *pair;
+        TrailSide &trail;
+        nb::handle python_pair;
+        const Pair &pair;
         std::size_t last;
-        nb::handle run;
-        nb::object children{}, unflipped{}, stop{}, room{}, checked{};
-        nb::bytes data{"", 0};
-        bool decides = false, may_wait = false, broken_off = false;
+        nb::bytes data;
+        nb::handle explorer;
+        Derived &found;
+        std::size_t bytes = 0, counted = 0;  // of the inputs of so many children
     };
+
+    // Python's object for the run that is followed.
+    nb::object &run() {
+        Now &now = *now_;
+        Derived &found = now.found;
+        if (found.run.is_none()) found.run = now.explorer.attr("begin_run")(now.python_pair, now.data, found.children);
+        return found.run;
+    }
+
+    bool is_over() const { return rings(asked.stop); }
+
+    // May there be one child more?
+    bool has_room() {
+        if (asked.room.is_none()) return true;
+        Now &now = *now_;
+        for (; now.counted < now.found.children.size(); ++now.counted)
+            now.bytes += pair_of(now.found.children[now.counted]).input.size();
+        return nb::cast<bool>(asked.room(now.counted, now.bytes));
+    }
 
     void reached(std::size_t index, const ConditionPtr &condition) override {
         Now &now = *now_;
-        const Trail &path = now.trail->path();
-        std::size_t limit = now.pair->neg_limit;
+        const Trail &path = now.trail.path();
+        std::size_t limit = now.pair.neg_limit;
         if (index == limit)
             first_ = condition, before_first_ = decisions_.before(index);
-        else if (index % LOOK_UP == 0 && nb::cast<bool>(now.stop()))
+        else if (index % LOOK_UP == 0 && is_over())
             throw InVain();  // many branches take long, also without questions
         // A switch has several conditions at a place.
         if (index > now.last && condition->start != path.conditions.back()->start) {
-            if (!now.broken_off && !now.pair->pending) leave(index, condition, true);
+            if (!now.found.broken_off && !now.pair.pending) leave(index, condition, true);
             throw Enough();
         }
         scope_.reach(*condition, path.decoded().pins);
-        if (now.pair->pending) {
+        if (now.pair.pending) {
             if (index == limit) answer(condition);
-        } else if (index >= limit && condition->flippable() && !now.broken_off && !flip(index, condition)) {
-            now.broken_off = true;
+        } else if (index >= limit && condition->flippable() && !now.found.broken_off && !flip(index, condition)) {
+            now.found.broken_off = true;
             leave(index, condition, false);
         }
         scope_.pass_by(condition);
     }
 
-    nb::object seen(const ConditionPtr &condition) const { return now_->trail->python_condition(condition); }
+    nb::object seen(const ConditionPtr &condition) const { return now_->trail.python_condition(condition); }
 
     // The path once more, to be flipped from there. `later`: it waits behind others.
     void leave(std::size_t index, const ConditionPtr &condition, bool later) {
-        now_->run.attr("leave")(decisions_.before(index), index, seen(condition), later);
+        run().attr("leave")(decisions_.before(index), index, seen(condition), later);
     }
 
     void answer(const ConditionPtr &condition) {
         try {
-            now_->run.attr("answer")(seen(condition));
+            run().attr("answer")(seen(condition));
         } catch (nb::python_error &error) {
             if (error.matches(questions().stopped)) throw InVain();
             throw;
@@ -211,19 +228,17 @@ class Descent final : public Follower, Visitor {
 
     // Flip the condition, or say why not; false if no more answers are wanted, or there is no room for more.
     bool flip(std::size_t index, const ConditionPtr &of) {
-        Now &now = *now_;
         const Condition &condition = *of;
         try {
-            if (!now.room.is_none() && !nb::cast<bool>(now.room(nb::len(now.children), now.run.attr("size"))))
-                return false;
+            if (!has_room()) return false;
             if (condition.concrete()) {
-                unflip(condition, reasons().concrete);
+                unflip(condition, Reason::CONCRETE);
             } else if (condition.settled) {
-                unflip(condition, condition.fixed ? reasons().fixed : reasons().unsat);
+                unflip(condition, condition.fixed ? Reason::FIXED : Reason::UNSAT);
             } else {
                 Ref target = bit_not(condition.formula);
                 if (!decide(index, condition, target))
-                    now.run.attr("flip")(decisions_.before(index), index, seen(of));
+                    run().attr("flip")(decisions_.before(index), index, seen(of));
             }
             return true;
         } catch (nb::python_error &error) {
@@ -235,8 +250,7 @@ class Descent final : public Follower, Visitor {
     // Byte sets, as solve/chain.py's DomainLayer asks them of a question: most flips of parsers need nothing else.
     // False: the flip needs more than that.
     bool decide(std::size_t index, const Condition &condition, Id target) {
-        Now &now = *now_;
-        if (!now.decides || condition.chosen || condition.is_fork || condition.loose || scope_.strict() ||
+        if (!asked.decides || condition.chosen || condition.is_fork || condition.loose || scope_.strict() ||
             bounds_.forbids(condition) != Bound::NONE)
             return false;
         auto began = std::chrono::steady_clock::now();
@@ -251,15 +265,15 @@ class Descent final : public Follower, Visitor {
         int value = smallest(left);
         bool is_bound = byte < 0 || slicer.binds(u32(byte));
         if (byte < 0 ? !slicer.knows(bit_not(target)) : is_bound && value >= 0) return false;
-        if (is_bound && now.may_wait && slicer.weight(target) > HEAVY) return false;
-        if (nb::cast<bool>(now.stop())) {
+        if (is_bound && asked.may_wait && slicer.weight(target) > HEAVY) return false;
+        if (is_over()) {
             PyErr_SetNone(questions().stopped.ptr());
             nb::raise_python_error();
         }
-        if (!now.checked.is_none()) now.checked(owned(handle_of(target)), value);
+        if (asked.is_checked) now_->explorer.attr("check_byte")(owned(handle_of(target)), value, now_->data);
         if (value < 0) {
             bool is_fixed = condition.fixed || (condition.forked && slicer.reach(target).meets(condition.forked));
-            unflip(condition, is_fixed ? reasons().fixed : reasons().unsat);
+            unflip(condition, is_fixed ? Reason::FIXED : Reason::UNSAT);
             ++unsat_;
         } else {
             bring(index, condition, target, u32(byte), u8(value));
@@ -280,15 +294,14 @@ class Descent final : public Follower, Visitor {
         std::memcpy(bytes, now.data.c_str(), size);
         bytes[byte] = value;
         if (evaluate(target, Input{bytes, size}) != 1) throw std::logic_error("a byte set is wrong");
-        if (!now.room.is_none()) now.run.attr("size") = now.run.attr("size") + nb::int_(data.size());
         nb::object child = nb::cast(other_side(decisions_.before(index), std::move(data), u32(index), condition,
                                                Origin::of(origin, u32(index))));
-        if (PyList_Append(now.children.ptr(), child.ptr()) < 0) nb::raise_python_error();
+        if (PyList_Append(now.found.children.ptr(), child.ptr()) < 0) nb::raise_python_error();
     }
 
-    void unflip(const Condition &condition, nb::handle reason) {
+    void unflip(const Condition &condition, Reason reason) {
         for (u64 i = 0; i < condition.elsewhere.count; ++i)
-            count(now_->unflipped, nb::make_tuple(condition.elsewhere.first + i, reason));
+            now_->found.unflipped.emplace_back(condition.elsewhere.first + i, reason);
     }
 
     Decisions decisions_;
@@ -308,10 +321,16 @@ Follower *follower_of(nb::handle object) {
     return nb::isinstance<Descent>(object) ? &nb::cast<Descent &>(object) : nullptr;
 }
 
+nb::object word_of(Reason reason) { return reasons()[unsigned(reason)]; }
+
+DescentSide &descent_of(nb::handle object) {
+    if (!nb::isinstance<Descent>(object)) throw std::invalid_argument("a descent is expected");
+    return nb::cast<Descent &>(object);
+}
+
 void add_descents(nb::module_ &m) {
     m.def("reasons_are", [](nb::object concrete, nb::object fixed, nb::object unsat) {
-        reasons().concrete = std::move(concrete), reasons().fixed = std::move(fixed),
-        reasons().unsat = std::move(unsat);
+        reasons() = {std::move(concrete), std::move(fixed), std::move(unsat)};
     });
 
     nb::enum_<Bound>(m, "Bound").value("NONE", Bound::NONE).value("DEPTH", Bound::DEPTH).value("LOOP", Bound::LOOP);
@@ -327,15 +346,37 @@ void add_descents(nb::module_ &m) {
         .value("WHOLE", Followed::WHOLE)
         .value("IN_PART", Followed::IN_PART)
         .value("IN_VAIN", Followed::IN_VAIN);
+    nb::class_<Derived>(m, "Derived")
+        .def_ro("followed", &Derived::followed)
+        .def_ro("broken_off", &Derived::broken_off)
+        .def_ro("children", &Derived::children)
+        .def_ro("run", &Derived::run)
+        .def_prop_ro("unflipped", [](const Derived &self) {
+            std::map<std::pair<u64, Reason>, u64> counts;
+            for (const auto &each : self.unflipped) ++counts[each];
+            nb::dict found;
+            for (const auto &[of, times] : counts)
+                found[nb::make_tuple(of.first, reasons()[unsigned(of.second)])] = times;
+            return found;
+        });
     nb::class_<Descent>(m, "Descent")
         .def(nb::init<nb::object>())
-        .def_rw("origin", &Descent::origin)
-        .def("shared", &Descent::shared)
-        .def("went_as_predicted", &Descent::went_as_predicted)
+        .def("heed", [](Descent &self, nb::object stop, nb::object room, bool decides_bytes, bool may_wait,
+                        bool checked) {
+            self.asked = {std::move(stop), std::move(room), decides_bytes, may_wait, checked};
+        }, nb::kw_only(), nb::arg("stop"), nb::arg("room").none(), nb::arg("decides_bytes"), nb::arg("may_wait"),
+           nb::arg("checked"))
+        .def_prop_rw("origin", [](const Descent &self) { return self.origin; },
+                     [](Descent &self, const Origin &origin) { self.origin = origin; })
+        .def("shared", [](const Descent &self, nb::handle trail, nb::handle pair) {
+            return self.shared(trail_of(trail).path(), pair_of(pair));
+        })
+        .def("went_as_predicted", [](const Descent &self, nb::handle trail, nb::handle pair) {
+            return self.went_as_predicted(trail_of(trail).path(), pair_of(pair));
+        })
         .def("decisions", &Descent::decisions)
-        .def("begin", &Descent::begin)
         .def("go_to", &Descent::go_to)
-        .def("follow", &Descent::follow)
+        .def("follow", &Descent::followed)
         .def("first", &Descent::first)
         .def("weight", &Descent::weight)
         .def("slice_of", &Descent::reach)

@@ -1,5 +1,6 @@
 #include "frame.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -59,6 +60,17 @@ u32 crc32(View data, u32 before) {
     }
     for (; at < data.size(); ++at) crc = crc >> 8 ^ TABLES[0][(crc ^ u8(data[at])) & 0xFF];
     return ~crc;
+}
+
+u32 Sums::of(View stream) {
+    constexpr std::size_t BLOCK = 64;  // bytes between two sums
+    std::size_t blocks = 0, most = std::min(stream.size(), last_.size()) / BLOCK;
+    while (blocks < most && stream.substr(blocks * BLOCK, BLOCK) == View(last_).substr(blocks * BLOCK, BLOCK)) ++blocks;
+    last_.resize(blocks * BLOCK), sums_.resize(blocks + 1);
+    last_.append(stream.substr(last_.size()));
+    for (; (blocks + 1) * BLOCK <= stream.size(); ++blocks)
+        sums_.push_back(crc32(stream.substr(blocks * BLOCK, BLOCK), sums_.back()));
+    return crc32(stream.substr(blocks * BLOCK), sums_.back());
 }
 
 Bytes encode_frame(unsigned type, unsigned sequence, View payload) {

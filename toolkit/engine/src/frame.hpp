@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "word.hpp"
 
@@ -33,6 +34,17 @@ struct Frame {  // `damage`: then there is none
 };
 
 u32 crc32(View data, u32 before = 0);
+
+// The same of streams that begin alike, as those of consecutive tests do: what they have in common is not summed again.
+class Sums {
+  public:
+    u32 of(View stream);
+
+  private:
+    Bytes last_;                  // the stream before
+    std::vector<u32> sums_{0};    // of its first bytes, each block of them longer
+};
+
 Bytes encode_frame(unsigned type, unsigned sequence, View payload);
 
 // Feed it bytes in any portions, then take frames and damages in order until there is none.

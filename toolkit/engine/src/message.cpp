@@ -198,7 +198,7 @@ Bytes encode(const RunMessage &run) {
     }
     if (!run.elided.empty()) {
         put_varint(out, run.elided.size());
-        put_fixed(out, crc32(run.elided), 2);
+        put_fixed(out, run.elided_crc, 2);
     }
     if (run.tell_from) put_varint(out, *run.tell_from);
     if (run.chunk) put_varint(out, run.chunk);

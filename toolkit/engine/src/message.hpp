@@ -70,6 +70,7 @@ struct RunMessage {
     const Bytes *base;  // the input that the target holds; null sends everything
     u64 predicted, condition_hash;
     View elided;  // the event bytes that the host holds
+    u32 elided_crc;
     u64 max_branches, watchdog_ms;
     u64 chunk;                      // bytes that a frame of the answer may carry; 0: as many as the target likes
     std::optional<u64> tell_from;  // EAGER: sites are told after so many event bytes

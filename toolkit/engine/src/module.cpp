@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "alarm.hpp"
 #include "batch.hpp"
 #include "build.hpp"
 #include "casters.hpp"
@@ -22,6 +23,7 @@
 #include "pairs.hpp"
 #include "question.hpp"
 #include "queue.hpp"
+#include "rounds.hpp"
 #include "select.hpp"
 #include "tracing.hpp"
 #include "wire.hpp"
@@ -226,9 +228,11 @@ NB_MODULE(_core, m) {
     add_trails(m);
     add_pairs(m);
     add_questions(m);
+    add_alarms(m);
     add_descents(m);
     add_orders(m);
     add_queues(m);
     add_batches(m);
     add_wire(m);
+    add_rounds(m);
 }

@@ -53,7 +53,7 @@ struct Waiting {
     std::optional<Rank> end{};  // the pairs ranked above it are in the backlog only; none: all are in memory
 };
 
-class Queue {
+class Queue final : public QueueSide {
   public:
     Queue(nb::object order, nb::object backlog, std::size_t memory)
         : held_(std::move(order)), order_(order_of(held_)), backlog_(std::move(backlog)), memory_(memory) {}
@@ -61,21 +61,26 @@ class Queue {
 
     // Pairs derived from one run, the shallowest flip first; returns their ranks, for the backlog.
     nb::tuple add(nb::handle pairs) {
+        nb::list ranks;
+        for (const Rank &rank : keep(pairs)) ranks.append(rank);
+        return nb::tuple(ranks);
+    }
+
+    std::vector<Rank> keep(nb::handle pairs) override {
         std::vector<Entry> entries;
         for (nb::handle pair : nb::borrow<nb::iterable>(pairs))
             entries.push_back({ranked(order_, pair, {runs_, u32(entries.size())}), nb::borrow(pair)});
-        nb::list ranks;
+        std::vector<Rank> ranks;
         for (Entry &entry : entries) {
-            ranks.append(entry.rank);
+            ranks.push_back(entry.rank);
             push(std::move(entry));
         }
         runs_ += !entries.empty();
         if (bytes_ > memory_ && !backlog_.is_none()) spill();
-        return nb::tuple(ranks);
+        return ranks;
     }
 
-    // The next pair, or None if none waits.
-    nb::object take() {
+    nb::object next() override {
         fill();
         while (!lanes_.empty()) {
             std::vector<Lane> names;
@@ -226,12 +231,17 @@ class Queue {
 
 }  // namespace
 
+QueueSide &queue_of(nb::handle object) {
+    if (!nb::isinstance<Queue>(object)) throw std::invalid_argument("a queue is expected");
+    return nb::cast<Queue &>(object);
+}
+
 void add_queues(nb::module_ &m) {
     nb::class_<Queue>(m, "Queue")
         .def(nb::init<nb::object, nb::object, std::size_t>(), nb::arg("order"), nb::arg("backlog").none(),
              nb::arg("memory"))
         .def("add", &Queue::add)
-        .def("take", &Queue::take)
+        .def("take", &Queue::next)
         .def("put_back", &Queue::put_back)
         .def("__len__", &Queue::size)
         .def("in_memory", &Queue::in_memory)

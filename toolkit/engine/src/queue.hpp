@@ -15,6 +15,16 @@
 
 namespace score {
 
+// Python's queue, as far as other parts of the extension need it.
+struct QueueSide {
+    virtual nanobind::object next() = 0;  // None if none waits
+    virtual std::vector<Rank> keep(nanobind::handle pairs) = 0;  // derived from one run; returns their ranks
+
+  protected:
+    ~QueueSide() = default;
+};
+QueueSide &queue_of(nanobind::handle object);  // of Python's Queue; else std::invalid_argument
+
 // Adds Queue, and what a fleet's clients need of it for queues of their own, to the module.
 void add_queues(nanobind::module_ &module);
 

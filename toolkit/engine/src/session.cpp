@@ -77,8 +77,8 @@ Bytes Session::attempt(bool full) {
     const Bytes *base = full || limits != limits_ || !held_ ? nullptr : &*held_;
     const Bytes &prefix = events_.whole();
     Bytes run = encode(RunMessage{++number_, is_done_, request.data, base, request.predicted, request.condition_hash,
-                                  prefix, request.max_branches, request.watchdog_ms, chunk_, request.tell_from,
-                                  request.bounded, request.vectors});
+                                  prefix, sums_.of(prefix), request.max_branches, request.watchdog_ms, chunk_,
+                                  request.tell_from, request.bounded, request.vectors});
     held_ = request.data, limits_ = limits, is_done_ = false, elided_ = prefix.size();
     return send(Type::RUN, run);
 }
@@ -166,7 +166,7 @@ Bytes Session::take(const End &end) {
         events_.add(offset, end.tail);
         u128 size = offset + u128(end.tail.size());
         is_missing = events.size() < size;
-        if (!is_missing && (events.size() > size || crc32(events) != end.event_crc)) {
+        if (!is_missing && (events.size() > size || sums_.of(events) != end.event_crc)) {
             events_.clear();
             had_ = std::numeric_limits<i64>::max();  // runs differ, so more bytes are no progress
             return attempt();

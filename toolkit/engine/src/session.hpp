@@ -95,6 +95,7 @@ class Session {
     std::optional<Bytes> held_;                // the input that the target has
     std::pair<u64, u64> limits_{0, 0};         // that it has, too
     std::optional<Request> request_;
+    Sums sums_;  // of events
     std::size_t elided_ = 0;    // event bytes that it leaves out
     Bytes sent_;                // the last RUN or AGAIN
     unsigned fruitless_ = 0;    // attempts since something new arrived

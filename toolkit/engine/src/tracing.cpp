@@ -73,7 +73,7 @@ class PythonTrail final : public TrailSide, Listener {
             followers_.push_back({follower.attr("cut"), follower.attr("pass_by")});
     }
 
-    std::size_t rewind(nb::bytes events, nb::bytes data, u64 limit) {
+    u64 go_back(nb::bytes events, nb::bytes data, u64 limit) override {
         return with_run(std::move(events), std::move(data), [&](Input sent, Input input) {
             return trail_.rewind(sent, input, limit);
         });
@@ -157,7 +157,7 @@ class PythonTrail final : public TrailSide, Listener {
         return value(count ? trail_.conditions[count - 1]->after : Lanes());
     }
 
-    nb::bytes shared(std::size_t count) const {
+    nb::bytes shared(std::size_t count) const override {
         const auto &conditions = trail_.conditions;
         // Stored values change with the input
         if (trail_.decoded().verify || conditions.empty()) return nb::bytes("", 0);
@@ -341,10 +341,10 @@ void add_trails(nb::module_ &m) {
         .def(nb::init<nb::object, bool, nb::object, nb::handle, std::size_t>(), nb::arg("table"), nb::arg("verify"),
              nb::arg("constants").none(), nb::arg("forks"), nb::arg("kept"))
         .def("register", &PythonTrail::enlist)
-        .def("rewind", &PythonTrail::rewind, nb::arg("events"), nb::arg("data"), nb::arg("limit"))
+        .def("rewind", &PythonTrail::go_back, nb::arg("events"), nb::arg("data"), nb::arg("limit"))
         .def("extend", &PythonTrail::extend, nb::arg("visit").none())
         .def("follow", [](PythonTrail &self, nb::bytes events, nb::bytes data, u64 limit, nb::object visit) {
-            self.rewind(std::move(events), std::move(data), limit);
+            self.go_back(std::move(events), std::move(data), limit);
             self.extend(std::move(visit));
         }, nb::arg("events"), nb::arg("data"), nb::arg("limit") = 0, nb::arg("visit") = nb::none())
         .def("site_at", &PythonTrail::site_at, nb::arg("events"), nb::arg("data"), nb::arg("offset"))

@@ -27,6 +27,8 @@ struct Visitor {
 // Python's trail, as far as other parts of the extension need it.
 struct TrailSide {
     virtual const Trail &path() const = 0;
+    virtual u64 go_back(nanobind::bytes events, nanobind::bytes data, u64 limit) = 0;  // Trail::rewind
+    virtual nanobind::bytes shared(std::size_t count) const = 0;  // the events before so many conditions
     virtual void extend_with(Visitor &visitor) = 0;
     virtual nanobind::object python_condition(const ConditionPtr &condition) const = 0;
 

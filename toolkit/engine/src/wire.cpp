@@ -62,13 +62,21 @@ nb::tuple known(const Session &session) {
     return nb::make_tuple(bytes_of(session.events()), tuple_of(covered), bytes_of(session.output()), nb::tuple(sites));
 }
 
+}  // namespace
+
+nb::object error_of(const LinkFailure &failure) {
+    nb::object &kind = failure.is_wrong_image ? *wrong_image : *target_error;
+    return kind(nb::str(failure.what.c_str()), nb::arg("hint") = nb::str(failure.hint.c_str()));
+}
+
+namespace {
+
 void translate(const std::exception_ptr &thrown, void *) {
     try {
         std::rethrow_exception(thrown);
     } catch (const LinkFailure &failure) {
-        nb::object &kind = failure.is_wrong_image ? *wrong_image : *target_error;
-        nb::object error = kind(nb::str(failure.what.c_str()), nb::arg("hint") = nb::str(failure.hint.c_str()));
-        PyErr_SetObject(kind.ptr(), error.ptr());
+        nb::object error = error_of(failure);
+        PyErr_SetObject(error.type().ptr(), error.ptr());
     }
 }
 

@@ -18,6 +18,7 @@ from score_embed.campaign.ending import Result, conclude
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.opening import Built, Opened
+from score_embed.campaign.rounds import Rounds
 from score_embed.campaign.status import Status
 from score_embed.campaign.worker import Tested, Worker
 from score_embed.contract.outcome import Run
@@ -75,6 +76,9 @@ def explore(opened: Opened, observer: Observer | None = None) -> Stop:
         begin = _fresh if opened.record.get(PROGRESS) is None else _restored
         begun = begin(opened, worker, work)
         return _Campaign(opened, worker, work, begun, observer).run(interrupt, status)
+
+
+_MANY = 1 << 32  # tests
 
 
 class _Vectors(NamedTuple):
@@ -161,6 +165,7 @@ class _Campaign:
         books = vectors.books if vectors is not None else None
         self._is_reached = criteria.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, books)
         self._tests = 0  # of this session
+        self._rounds: Rounds | None = None  # the engine's loop; None: each test is looked at here
 
     def run(self, interrupt: Interrupt, status: Status) -> Stop:
         self._commit()
@@ -168,6 +173,10 @@ class _Campaign:
         if self._settings.time is not None:
             interrupt.deadline = time.monotonic() + self._settings.time
         self._worker.explorer.stop_if(interrupt.pressing)
+        if self._vectors is None and self._observer is None:
+            self._rounds = Rounds(
+                self._worker, self._search, self._record, self._ledger, self._work, interrupt.pressing
+            )
         try:
             stopped = self._loop(interrupt, status)
             self._work.rest()
@@ -202,7 +211,7 @@ class _Campaign:
             if pair is not None and not self._work.begin(pair.id):
                 self._give_up(pair)
                 continue
-            if pair is None:
+            if pair is None or self._rounds is not None:
                 self._enter(last)
                 last = None
             if pair is None and not search.waiting:
@@ -212,11 +221,12 @@ class _Campaign:
                 return stopped
             try:
                 if pair is not None:
-                    begun = self._worker.begin(pair, self._ledger.totals.runs + (1 if last is None else 2))
+                    pair, begun = self._begin(pair, status, last)
             finally:
                 self._keep_books(last, status)
             last = None
             if pair is not None:
+                assert begun is not None
                 last = self._finish(pair, begun)
 
     def _keep_books(self, last: Tested | None, status: Status) -> None:
@@ -228,6 +238,19 @@ class _Campaign:
             self._commit()
         if status.due:
             status.show([self._ledger], self._search.waiting)
+
+    def _begin(self, pair: Pair, status: Status, last: Tested | None) -> tuple[Pair | None, Run | None]:
+        """Let the target run a pair, and others after it, up to one that is to be finished here."""
+        if self._rounds is not None:
+            until = min(status.due_at, self._witness.look_at if self._witness is not None else status.due_at)
+            before, most = self._ledger.totals.runs, self._settings.max_tests
+            left = most - self._tests if most is not None else _MANY
+            left = 1 if self._own else left  # those are not in the work list
+            was_begun, begun = self._rounds.go(pair, left, until)
+            if was_begun:
+                self._tests += self._ledger.totals.runs - before
+                return begun if begun is not None else (None, None)
+        return pair, self._worker.begin(pair, self._ledger.totals.runs + (1 if last is None else 2))
 
     def _next(self, interrupt: Interrupt, status: Status) -> Pair | None:
         if self._own:

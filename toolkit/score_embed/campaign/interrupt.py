@@ -17,6 +17,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from score_embed.engine._core import Alarm
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 0.25  # seconds that a test may go on: most end in far less, and then nothing is left half done
 _POLL = 0.1
@@ -30,9 +32,9 @@ class Interrupt:
 
     def __init__(self, hurry: Callable[[], None], quiet: bool = False) -> None:
         self.wanted = False
-        self.deadline: float | None = None  # of time.monotonic
+        # Called: is the end overdue, should also the test in work be broken off?
+        self.pressing = Alarm(_PATIENCE)
         self._hurry, self._quiet = hurry, quiet
-        self._signalled = float("inf")
         self._before: dict[signal.Signals, Any] = {}
         self._wake, self._watched = socket.socketpair()
         self._watcher = threading.Thread(target=self._watch, name="interrupt", daemon=True)
@@ -54,15 +56,17 @@ class Interrupt:
         self._watcher.join()
         self._watched.close()
 
-    def pressing(self) -> bool:
-        """Is the end overdue: should also the test in work be broken off?"""
-        return time.monotonic() >= self._overdue()
+    @property
+    def deadline(self) -> float | None:
+        """Of time.monotonic."""
+        return self.pressing.deadline if self.pressing.deadline != float("inf") else None
 
-    def _overdue(self) -> float:
-        return min(self._signalled, self.deadline if self.deadline is not None else self._signalled) + _PATIENCE
+    @deadline.setter
+    def deadline(self, at: float) -> None:
+        self.pressing.deadline = at
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
-        self._signalled = min(self._signalled, time.monotonic())
+        self._note()
         if self._quiet:
             self.wanted = True
             return
@@ -71,6 +75,10 @@ class Interrupt:
         self.wanted = True
         print("\nstopping after this test; once more to stop at once", file=sys.stderr, flush=True)
 
+    def _note(self) -> None:
+        """A signal came."""
+        self.pressing.signalled = min(self.pressing.signalled, time.monotonic())
+
     def _watch(self) -> None:
         while True:
             try:
@@ -78,7 +86,7 @@ class Interrupt:
                 if not numbers:
                     return
                 if any(number in _SIGNALS for number in numbers):
-                    self._signalled = min(self._signalled, time.monotonic())
+                    self._note()
             except TimeoutError:
                 pass
             if self.pressing():

@@ -14,6 +14,7 @@ from dataclasses import replace
 from score_embed.campaign.describing import Counted, Entry, Small
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
+from score_embed.engine._core import Brought, HashSet, shown_output
 from score_embed.explore.tally import Tally
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
@@ -33,15 +34,12 @@ from score_embed.results.parts import (
     Timeline,
     Totals,
 )
-from score_embed.results.paths import HashSet
 from score_embed.results.shown import guess_of, held, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import TestCase, named_inputs
-
-SHOWN_OUTPUT = 80  # characters of a test's output in its row
 
 
 class Ledger:
@@ -63,7 +61,7 @@ class Ledger:
         self._open = OpenBugs(sources, record.get(JUDGED) or (), known)
         self.refused: Counter[tuple[str, str, int]] = Counter()  # calls, by confinement
         self.has_bug = False  # a confirmed and open one that was new in this session
-        self._paths = HashSet()
+        self.paths = HashSet()
         self._link, self._memory = LinkCounters(), Memory()
         self.queue = 0  # runs that the work list has seen
         self._seconds = 0.0  # of earlier sessions
@@ -84,7 +82,7 @@ class Ledger:
         for bug in self._record.bugs():
             self._open.has(self.bugs.add(bug))
         self.refused.update({(call, file, line): count for call, file, line, count in self._record.get(REFUSED) or ()})
-        self._paths = HashSet(self._record.paths.all())
+        self.paths = HashSet(self._record.paths.all())
         self._link, self._memory = progress.link, progress.memory
         self.queue, self._seconds = progress.queue, progress.seconds
 
@@ -126,7 +124,7 @@ class Ledger:
     def enter(self, entry: Entry) -> None:
         """Book one executed test."""
         number = self.totals.runs + 1
-        is_new = entry.is_path and self._paths.add(entry.path_hash)
+        is_new = entry.is_path and self.paths.add(entry.path_hash)
         came = _came(entry, is_new)
         self._add_up(entry, came, is_new)
         fresh = self.coverage.add(entry.coverage)
@@ -150,6 +148,17 @@ class Ledger:
             self._write_files(test, is_first_of_bug)
             if is_first_of_bug and entry.small is not None:
                 self._write_files(self._small(test, entry.small), True)
+
+    def enter_ordinary(self, brought: Brought) -> None:
+        """Book tests that the engine ran: they took paths, and there is nothing else to say of them."""
+        totals = self.totals
+        totals.runs += len(brought.rows)
+        totals.redundant += brought.redundant
+        totals.unchecked += brought.unchecked
+        totals.paths += len(brought.hashes)
+        totals.conditions += brought.conditions
+        totals.longest = max(totals.longest, brought.longest)
+        self._record.add_tests(brought.rows, brought.hashes)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""
@@ -243,11 +252,6 @@ class Ledger:
             test.write(folder)
         except OSError as error:
             raise storage_error(error, self._record.folder) from error
-
-
-def shown_output(output: bytes) -> str:
-    """The beginning of what a test printed, as its row has it."""
-    return output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
 
 
 def _came(entry: Entry, is_new: bool) -> Came:

@@ -19,10 +19,10 @@ from score_embed.board.profile import find_board
 from score_embed.campaign import opening
 from score_embed.campaign.describing import Describer
 from score_embed.campaign.first_test import ROUNDS
-from score_embed.campaign.ledger import shown_output
 from score_embed.campaign.running import Runner
 from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Finished, Verdict
+from score_embed.engine._core import shown_output
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
 from score_embed.results import minimising

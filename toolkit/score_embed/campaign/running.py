@@ -8,6 +8,8 @@ from typing import Generic, NamedTuple, TypeVar
 from score_embed import config
 from score_embed.campaign.judging import Judge, is_doubtful
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
+from score_embed.device.wired import WiredTarget
+from score_embed.engine._core import Lent
 from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
@@ -40,7 +42,7 @@ class Runner:
         self._judge = Judge(target, image)
         self._seed, self._max_branches = settings.seed, settings.max_branches
         self._poll = _POLL + (image.entry.asked if image.entry is not None else 0)
-        self._longest = 0  # bytes of input that some test asked for: what every test is given
+        self.longest = 0  # bytes of input that some test asked for: what every test is given
         self._attempted = False  # there were runs since the last test
         self._lost = 0  # tests in a row
 
@@ -65,13 +67,29 @@ class Runner:
 
     def begin(self, pair: Pair, number: int, prefix: bytes) -> Run:
         """Let the target run a pair. `prefix`: the events it will most likely begin with."""
-        data = self.grow(pair.input, self._longest)
+        data = self.grown(pair.input)
         if self._attempted:
             self.target.forget_coverage()
             self._attempted = False
-        test = Run(number, data, pair.predicted, pair.condition_hash, self._max_branches, prefix)
+        test = self.run_of(pair, number, data, prefix)
         self.target.begin(test)
         return test
+
+    def run_of(self, pair: Pair, number: int, data: bytes, prefix: bytes) -> Run:
+        """What the target is told of a pair."""
+        return Run(number, data, pair.predicted, pair.condition_hash, self._max_branches, prefix)
+
+    def grown(self, data: bytes) -> bytes:
+        """As much input as some test asked for."""
+        return self.grow(data, self.longest)
+
+    def lend(self, target: WiredTarget) -> Lent | None:
+        """The running target, for tests of the campaign. None: the next one has to be begun here."""
+        return None if self._attempted else target.lend(self._max_branches)
+
+    def is_there(self) -> None:
+        """The target has just run a test to its end."""
+        self._lost = 0
 
     def finish(self, record: Callable[[Pair, Finished, bytes], Brought], pair: Pair, begun: Run) -> Done[Brought]:
         """The end of the test that was begun, and what `record` makes of its pair, its end and its input.
@@ -85,7 +103,7 @@ class Runner:
             test, finished = self._see_through(test, self._judge.judge(test, _damaged(finished, error.what)))
             brought = record(pair, finished, test.input)
         self._count_lost(finished)
-        self._longest = max(self._longest, finished.input_used)
+        self.longest = max(self.longest, finished.input_used)
         return Done(test, finished, brought)
 
     def replay(self, number: int, data: bytes) -> Finished:

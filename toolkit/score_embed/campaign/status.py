@@ -48,7 +48,12 @@ class _Line:
     @property
     def due(self) -> bool:
         """What was shown last is old."""
-        return time.monotonic() - self._shown >= (REFRESH_SECONDS if self._live else LINE_SECONDS)
+        return time.monotonic() >= self.due_at
+
+    @property
+    def due_at(self) -> float:
+        """When that is, by time.monotonic."""
+        return self._shown + (REFRESH_SECONDS if self._live else LINE_SECONDS)
 
     def _put(self, text: str) -> None:
         self._shown = time.monotonic()

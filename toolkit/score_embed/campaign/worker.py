@@ -15,6 +15,8 @@ from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
 from score_embed.campaign.simpler import Simpler, Simplifier
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
+from score_embed.device.wired import WiredTarget
+from score_embed.engine._core import Lent
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.checking import Checker, Seen, Told
@@ -69,6 +71,13 @@ class Worker:
         if self._lost is not None:
             raise self._lost
         return self.runner.begin(pair, number, self.explorer.expected(pair))
+
+    def lend(self, target: WiredTarget) -> Lent | None:
+        """The running target, for tests that the engine runs. None: the next one has to be begun here. Raises
+        TargetError if it cannot."""
+        if self._lost is not None:
+            raise self._lost
+        return self.runner.lend(target)
 
     def finish(self, pair: Pair, begun: Run) -> Tested:
         """The end of the run that was begun. Raises TargetError if the target cannot be started again."""

@@ -28,10 +28,10 @@ from score_embed.device.endings import (
 )
 from score_embed.device.patience import Patience
 from score_embed.device.startup import NoReady, Seen
-from score_embed.engine._core import Ready
+from score_embed.engine._core import Lent, Ready
 from score_embed.errors import TargetError
 from score_embed.link.session import Result, Session, WrongImage
-from score_embed.link.transport import Line, LinkClosed
+from score_embed.link.transport import Channel, Line, LinkClosed
 
 # Times the patience for one answer that goes on and on: a program that writes to the link itself never ends.
 _MOST_PATIENCES = 20
@@ -72,6 +72,7 @@ class WiredTarget(ABC):
         self._hurried = False  # the answer before was asked for again when it broke off
         self._sent = False  # the test that was begun has gone out …
         self._is_eager = False  # … and says all at once
+        self._failure: Exception | None = None  # of its answer, as the engine has read it
 
     # --- what a driver provides
 
@@ -167,6 +168,9 @@ class WiredTarget(ABC):
         assert session is not None
         damaged = session.bad_frames
         try:
+            failure, self._failure = self._failure, None
+            if failure is not None:
+                raise failure
             result = self._answer() if self._sent else None
         except LinkClosed:
             known = Known(*session.known)
@@ -198,6 +202,29 @@ class WiredTarget(ABC):
         if not intact or finished.verdict in SUSPECT:
             self._renew()
         return finished
+
+    def lend(self, max_branches: int) -> Lent | None:
+        """The running instance, for tests that the engine sends and whose answers it reads. None: there is none, or its
+        line takes more than reading and writing."""
+        session, channel = self._session, self._channel
+        if session is None or not self.sound or not isinstance(channel, Channel):
+            return None
+        self._sent, self._is_eager = True, False
+        watchdog, capacity = int(self._watchdog * 1000), self.info.input_capacity
+        return Lent(session, *channel.descriptors, self.patience.quick, watchdog, max_branches, capacity)
+
+    def take_back(self, bytes_in: int, bytes_out: int, rest: bytes, failure: Exception | None) -> None:
+        """What was lent: so many bytes went over its line. `rest`: of the test in work, to be sent yet; `failure`: its
+        answer was none."""
+        channel = self._channel
+        assert channel is not None
+        channel.bytes_in += bytes_in
+        channel.bytes_out += bytes_out
+        self._failure = failure
+        try:
+            self._sent = not rest or channel.send(rest, self._patience_ends())
+        except LinkClosed:
+            self._sent = True
 
     def restart(self) -> None:
         self._renew()

@@ -17,6 +17,7 @@ from typing import Any, Protocol, Self, final, overload
 from score_embed.contract.sites import SiteTable
 from score_embed.contract.words import Unflipped
 from score_embed.errors import ScoreError
+from score_embed.explore.flips import Flips
 from score_embed.explore.pair import LeftOut
 from score_embed.explore.queue import Backlog
 from score_embed.solve.query import Query, Stopped
@@ -785,40 +786,36 @@ class BoundedPath:
     def forbids(self, condition: Condition, /) -> Bound: ...
 
 class _Run(Protocol):
-    """A run whose path is followed: what a descent asks, and where it puts what it finds."""
+    """A run whose path is followed, with what needs more than byte sets."""
 
-    @property
-    def data(self) -> bytes:
-        """The input that its children are made of."""
-    @property
-    def children(self) -> list[Pair]: ...
-    @property
-    def unflipped(self) -> dict[tuple[int, Unflipped], int]:
-        """By coverage index and reason."""
-    @property
-    def stop(self) -> Callable[[], bool]:
-        """Whether no more answers are wanted."""
-    @property
-    def room(self) -> Callable[[int, int], bool] | None:
-        """May a run that has so many children, of so many bytes, have one more?"""
-    @property
-    def checked(self) -> Callable[[Expr, int], None] | None:
-        """For tests: gets what byte sets say of a target, a value or -1. Raises if that is wrong."""
-    @property
-    def decides_bytes(self) -> bool:
-        """Whether byte sets are the first to be asked."""
-    @property
-    def may_wait(self) -> bool:
-        """Whether a question of very many conditions waits."""
-    size: int  # bytes of the children's inputs; kept only where there is a `room`
-    def break_off(self) -> None:
-        """No more flips were derived; the last child stands for them."""
+    flips: Flips
     def flip(self, decisions: bytes, index: int, condition: Condition) -> None:
-        """Derive a flip that takes more than byte sets, or let it wait. Raises Stopped."""
+        """Derive a flip, or let it wait. Raises Stopped."""
     def answer(self, condition: Condition) -> None:
         """Ask the pending flip that the run was repeated for, here. Raises Stopped."""
     def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
         """A child for what is left of the run from here on; `later`: behind others."""
+
+class _Explorer(Protocol):
+    """Whom a descent asks."""
+
+    def begin_run(self, pair: Pair, data: bytes, children: list[Pair]) -> _Run:
+        """Flips are added to `children`. Called for a run's first condition that needs it."""
+    def check_byte(self, target: Expr, value: int, data: bytes) -> None:
+        """For tests: gets what byte sets say of a target, a value or -1. Raises if that is wrong."""
+
+@final
+class Alarm:
+    """When a campaign has to end, in seconds of time.monotonic; infinite: nobody has said so."""
+
+    def __init__(self, patience: float, /) -> None:
+        """`patience`: seconds that the test in work may go on."""
+    signalled: float  # since when somebody wants the end
+    deadline: float
+    def is_over(self) -> bool:
+        """No test is to begin."""
+    def __call__(self) -> bool:
+        """The test in work is to be broken off."""
 
 class Followed(Enum):
     """How far a run's path was followed."""
@@ -827,12 +824,43 @@ class Followed(Enum):
     IN_PART = 1  # so far flips are derived; the rest of a long path waits
     IN_VAIN = 2  # the end of the campaign came first; all of it waits
 
+@final
+class Derived:
+    """What came of a run's conditions."""
+
+    @property
+    def followed(self) -> Followed: ...
+    @property
+    def broken_off(self) -> bool:
+        """No more flips were derived; the last child stands for them."""
+    @property
+    def children(self) -> list[Pair]:
+        """The shallowest flip first."""
+    @property
+    def run(self) -> _Run | None:
+        """If one was begun: what else came of them is there."""
+    @property
+    def unflipped(self) -> dict[tuple[int, Unflipped], int]:
+        """By coverage index and reason, of what byte sets said."""
+
 class Descent:
     """Goes along a trail's path: slices with and without pins, decisions, bounds. Has to be registered with the
     trail."""
 
     def __init__(self, bounded: BoundedPath, /) -> None: ...
     origin: Origin  # the run that the trail is of
+    def heed(
+        self,
+        *,
+        stop: Callable[[], bool],
+        room: Callable[[int, int], bool] | None,
+        decides_bytes: bool,
+        may_wait: bool,
+        checked: bool,
+    ) -> None:
+        """How flips are derived from now on. `stop`: whether no more answers are wanted; `room`: may a run that has so
+        many children, of so many bytes, have one more; `decides_bytes`: byte sets are the first to be asked;
+        `may_wait`: a question of very many conditions waits; `checked`: for tests."""
     def shared(self, trail: Trail, pair: Pair, /) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
     def went_as_predicted(self, trail: Trail, pair: Pair, /) -> bool:
@@ -843,13 +871,12 @@ class Descent:
         """
     def decisions(self, index: int, /) -> bytes:
         """The id of the decisions before this condition."""
-    def begin(self, trail: Trail, kept: int, /) -> None:
-        """The trail went back to its first conditions, and takes over another run."""
     def go_to(self, route: Route, index: int, /) -> None:
         """To condition `index` of this path, for a question."""
-    def follow(self, trail: Trail, pair: Pair, last: int, run: _Run, /) -> Followed:
-        """Decode the rest of the run and flip its conditions from the pair's neg_limit on, if it is not pending.
-        Conditions up to about `last`: a child stands for the others."""
+    def follow(self, trail: Trail, pair: Pair, data: bytes, kept: int, explorer: _Explorer, /) -> Derived:
+        """Decode the rest of the run, of which the trail has kept so many conditions, and flip its conditions from the
+        pair's neg_limit on, if it is not pending. Of a very long path the first ones: a child stands for the others.
+        `data`: the input that children are made of."""
     def first(self, trail: Trail, /) -> tuple[bytes, Condition] | None:
         """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it. None if it was
         not followed so far."""
@@ -983,6 +1010,125 @@ class Session:
     def bad_frames(self) -> int: ...
     @property
     def reruns(self) -> int: ...
+
+def shown_output(output: bytes, /) -> str:
+    """The beginning of what a test printed, as its row has it."""
+
+class HashSet:
+    """Hashes of paths, 9 to 11 bytes of memory each."""
+
+    def __init__(self, known: Iterable[int] = ()) -> None:
+        """`known`: those that are in the set from the beginning."""
+    def add(self, number: int, /) -> bool:
+        """Take in an unsigned number of 64 bits; true if it is new."""
+
+class Halt(Enum):
+    """Why rounds ended."""
+
+    ENOUGH = 0  # of tests, or of time; no pair was taken
+    EMPTY = 1  # nothing waits
+    ASKED = 2  # `pair` was taken, which is a question, or is for Python to begin
+    SENT = 3  # `pair` runs, and has no answer yet
+    TOLD = 4  # its answer is there
+    DERIVED = 5  # and was followed: `derived`; but the run is to be judged
+
+@final
+class Lent:
+    """The line to a target, and what it is told with each test."""
+
+    def __init__(
+        self,
+        session: Session,
+        read_from: int,
+        beside: int,
+        write_to: int,
+        patience: float,
+        watchdog_ms: int,
+        max_branches: int,
+        capacity: int,
+        /,
+    ) -> None:
+        """`beside`: a descriptor at which Python is to look, or -1; `patience`: seconds for an answer, after which
+        Python goes on waiting; `capacity`: of the target's input, in bytes."""
+
+@final
+class Brought:
+    """What the tests of some rounds brought. `conditions`: of new paths together; `longest`: of one of these."""
+
+    @property
+    def rows(self) -> list[tuple[object, ...]]:
+        """Of the record's table of tests."""
+    @property
+    def hashes(self) -> list[int]:
+        """Of new paths."""
+    @property
+    def redundant(self) -> int: ...
+    @property
+    def conditions(self) -> int: ...
+    @property
+    def longest(self) -> int: ...
+    @property
+    def unchecked(self) -> int: ...
+    @property
+    def bytes_in(self) -> int: ...
+    @property
+    def bytes_out(self) -> int: ...
+    @property
+    def unflipped(self) -> dict[tuple[int, Unflipped], int]:
+        """By coverage index and reason."""
+
+class _SettlingExplorer(_Explorer, Protocol):
+    def settle(self, derived: Derived) -> None:
+        """Book what came of a run, if one was begun. Its children are put into the queue afterwards."""
+
+class Rounds:
+    """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
+    campaign; `grow`: an input that is as long as others are; `layout`: the number of what the trail's input consists
+    of; `ends`: the words of ordinary ends, by their numbers on the wire; `new`, `redundant`: what a test was for the
+    exploration."""
+
+    def __init__(
+        self,
+        *,
+        explorer: _SettlingExplorer,
+        trail: Trail,
+        descent: Descent,
+        queue: Queue,
+        batch: PairBatch,
+        alarm: Alarm,
+        paths: HashSet,
+        grow: Callable[[bytes], bytes],
+        layout: Callable[[], int],
+        ends: dict[int, str],
+        new: str,
+        redundant: str,
+    ) -> None: ...
+    def go(
+        self, lent: Lent, place: memoryview, pair: Pair, number: int, longest: int, most: int, until: float, /
+    ) -> Halt:
+        """Run this pair, then what the queue says: at most so many tests, and none is begun after `until`.
+
+        `place`: where the pair in work is noted; `number`: of the first test; `longest`: bytes of input that some test
+        asked for.
+        """
+    def take(self) -> Brought:
+        """All since this was last called."""
+    @property
+    def pair(self) -> Pair | None: ...
+    @property
+    def data(self) -> bytes:
+        """The input of its run."""
+    @property
+    def prefix(self) -> bytes:
+        """The events that the target was told to leave out."""
+    @property
+    def rest(self) -> bytes:
+        """Bytes that are to be sent yet."""
+    @property
+    def failure(self) -> Exception | None:
+        """The link's, in the answer."""
+    @property
+    def derived(self) -> Derived | None: ...
 
 def link_failures_are(lost: type[ScoreError], wrong_image: type[ScoreError], /) -> None:
     """What a link of no use raises, and a target that runs another image: called with what it is, and a hint."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
-from score_embed.engine._core import Descent, Followed, Origin, reasons_are
+from score_embed.engine._core import Derived, Descent, Followed, Origin, reasons_are
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.flips import Flips, Notes, Outcome, Route, Routes, no_notes
 from score_embed.explore.pair import (
@@ -37,7 +37,6 @@ from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Answer, Result
 from score_embed.trace.trail import Condition, SymbolicObject, Trail
 
-_AT_ONCE = 16384  # conditions of a path that are followed before others have a turn
 _LAST_CLASS = 255  # of pairs that were put off
 _HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
 _WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # there is no child
@@ -62,12 +61,22 @@ class Explorer:
         self._routes = Routes()
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
         self._descent = Descent(self._bounded)
+        self._followed: Derived | None = None  # the engine's loop has followed the run that is derived from next
         trail.register(self._descent)
+        self._heed()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, Unflipped]] = Counter()  # (coverage index, reason)
         self.divergences = 0
         self.concretized = 0
         self.forks: Counter[int] = Counter()  # by site: tests for another value of it
+
+    @property
+    def trail(self) -> Trail:
+        return self._trail
+
+    @property
+    def descent(self) -> Descent:
+        return self._descent
 
     @property
     def conditions(self) -> Sequence[Condition]:
@@ -77,6 +86,18 @@ class Explorer:
     def stop_if(self, wanted: Callable[[], bool]) -> None:
         """Ask no further questions when this says so; what was not asked waits."""
         self._chain.stop = wanted
+        self._heed()
+
+    def _heed(self) -> None:
+        """Tell the descent how flips are derived."""
+        chain = self._chain
+        self._descent.heed(
+            stop=chain.stop,
+            room=self._room,
+            decides_bytes=chain.decides_bytes,
+            may_wait=chain.may_wait,
+            checked=chain.check is not None,
+        )
 
     def expected(self, pair: Pair) -> bytes:
         """The beginning of the event stream that this pair's run will most likely repeat from the last one's."""
@@ -102,18 +123,19 @@ class Explorer:
         as_predicted = finished.condition_match
         left = set_aside(pair, data) if lost else None
         if as_predicted and finished.events:
-            followed = self._follow(pair, finished, data, flips)
+            derived, self._followed = self._followed or self._follow(pair, finished, data), None
             objects = tuple(self._trail.objects)
-            if followed is not Followed.IN_VAIN:
+            if derived.followed is not Followed.IN_VAIN:
                 as_predicted = self._descent.went_as_predicted(self._trail, pair) and self._has_flip(pair)
                 if not as_predicted:
                     self._descent.origin = Origin()
                 # From any other run nothing is derived.
-                if not (as_predicted and self._check(finished, notes, followed is Followed.WHOLE)):
-                    flips = Flips()
-                elif lost:
-                    left = self._left(pair, data, flips, followed)
+                if as_predicted and self._check(finished, notes, derived.followed is Followed.WHOLE):
+                    flips = self.flips_of(derived)
+                    if lost:
+                        left = self._left(pair, data, derived)
             else:
+                flips = Flips([self._all_of_it(pair, finished, data)])
                 self._trail.rewind(b"", b"", 0)
                 left = None
         elif as_predicted and finished.conditions:
@@ -124,6 +146,14 @@ class Explorer:
             self.unflipped.update((index, Unflipped.MISPREDICTED) for index in pair.targets)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes, left)
+
+    def take_over(self, derived: Derived) -> None:
+        """The run that is derived from next was followed already, with this."""
+        self._followed = derived
+
+    def settle(self, derived: Derived) -> None:
+        """Book what came of a run that went as it should; its children are the engine's business."""
+        self._book(self.flips_of(derived), no_notes())
 
     def depends(self, finished: Finished) -> tuple[str, ...] | None:
         """The names of the inputs that the path of the run that was derived from last depends on: what its last
@@ -146,10 +176,10 @@ class Explorer:
                         names.setdefault(item.name)
         return tuple(names)
 
-    def _left(self, pair: Pair, data: bytes, flips: Flips, followed: Followed) -> Pair | None:
+    def _left(self, pair: Pair, data: bytes, derived: Derived) -> Pair | None:
         """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""
         trail, known = self._trail, self._trail.length
-        if followed is not Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
+        if derived.followed is not Followed.WHOLE or derived.broken_off or (pair.pending and known > pair.neg_limit):
             return None
         decisions = self._descent.decisions(known)
         return set_aside(pair, data, Known(known, decisions, trail.counted, trail.condition_hash(known)))
@@ -179,30 +209,49 @@ class Explorer:
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, notes)
 
-    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: Flips) -> Followed:
+    def _follow(self, pair: Pair, finished: Finished, data: bytes) -> Derived:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
-        asked_for = data[: finished.input_used] if finished.input_used else data
-        descent = self._descent
-        descent.begin(self._trail, self._trail.rewind(finished.events, data, pair.neg_limit))
-        descent.origin = pair.origin or Origin()
-        last = pair.neg_limit if pair.pending else pair.neg_limit + max(_AT_ONCE, pair.neg_limit)
+        kept = self._trail.rewind(finished.events, data, pair.neg_limit)
         try:
-            followed = descent.follow(self._trail, pair, last, _Run(self, pair, asked_for, flips))
+            return self._descent.follow(self._trail, pair, _asked_for(finished, data), kept, self)
         finally:
-            answered, unsat, seconds = descent.take_counts()
-            self._chain.stats.count_byte_sets(answered, unsat, seconds)
-        if followed is Followed.IN_VAIN:
-            first = descent.first(self._trail)
-            if first is None:
-                flips.restart(put_off(pair))
-            else:
-                before, condition = first
-                flips.restart(rest(pair, before, asked_for, pair.neg_limit, condition, descent.origin))
-        elif flips.waiting:
+            self.count()
+
+    def count(self) -> None:
+        """What the engine has answered by itself since this was last called."""
+        self._chain.stats.count_byte_sets(*self._descent.take_counts())
+
+    def _all_of_it(self, pair: Pair, finished: Finished, data: bytes) -> Pair:
+        """What is to be done once more of a run that was followed in vain."""
+        first = self._descent.first(self._trail)
+        if first is None:
+            return put_off(pair)
+        before, condition = first
+        return rest(pair, before, _asked_for(finished, data), pair.neg_limit, condition, self._descent.origin)
+
+    def flips_of(self, derived: Derived) -> Flips:
+        """What came of a run's conditions. Those that wait keep its path."""
+        flips: Flips = derived.run.flips if derived.run is not None else Flips(derived.children)
+        for key, count in derived.unflipped.items():
+            flips.unflipped[key] += count
+        if flips.waiting:
             route = self._routes.keep(Route(self._trail))
             for waiting in flips.waiting:
                 waiting.keep(route)
-        return followed
+        return flips
+
+    def begin_run(self, pair: Pair, data: bytes, children: list[Pair]) -> _Run:
+        """The engine's descent has a condition of this pair's run for which byte sets do not do."""
+        return _Run(self, pair, data, Flips(children))
+
+    def check_byte(self, target: Expr, value: int, data: bytes) -> None:
+        """For tests: what byte sets say of a flip."""
+        query, _ = self._descent.queries(target, data)
+        answer = Answer(Result.UNSAT, Layer.DOMAIN)
+        if value >= 0:
+            answer = Answer(Result.SAT, Layer.DOMAIN, {target.only_byte: value})
+        assert self._chain.check is not None
+        self._chain.check(query, answer)
 
     def _has_flip(self, pair: Pair) -> bool:
         """Whether a pending flip's condition is there again."""
@@ -260,7 +309,6 @@ class Explorer:
         if answer is None:
             derived = child(decisions, data, index, condition, origin, left_out)
             flips.wait(pending_flip(derived, decisions, data, index, condition, behind=int(is_heavy)))
-            flips.bytes += len(data)
         else:
             derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
             self._conclude(answer.result, derived, condition, target, flips)
@@ -282,7 +330,6 @@ class Explorer:
         """The last answer to a flip: `derived` is to be run if there is an input for it."""
         if result is Result.SAT:
             flips.children.append(derived)
-            flips.bytes += len(derived.input)
             if condition.is_fork:
                 flips.forks.append(condition.site)
             if condition.loose:
@@ -305,66 +352,34 @@ class Explorer:
 
 
 class _Run:
-    """A run while its path is followed: what the engine's descent asks of the explorer, and where it puts what it
-    finds."""
+    """A run while its path is followed: what the engine's descent asks of the explorer, and where the explorer puts
+    what it finds."""
 
-    __slots__ = (
-        "_explorer",
-        "_flips",
-        "_pair",
-        "checked",
-        "children",
-        "data",
-        "decides_bytes",
-        "may_wait",
-        "room",
-        "stop",
-        "unflipped",
-    )
+    __slots__ = ("_data", "_explorer", "_pair", "flips")
 
     def __init__(self, explorer: Explorer, pair: Pair, data: bytes, flips: Flips) -> None:
-        chain = explorer._chain
-        self._explorer, self._pair, self._flips = explorer, pair, flips
-        self.data, self.children, self.unflipped = data, flips.children, flips.unflipped
-        self.stop, self.room = chain.stop, explorer._room
-        self.decides_bytes, self.may_wait = chain.decides_bytes, chain.may_wait
-        self.checked = self._check if chain.check is not None else None
-
-    @property
-    def size(self) -> int:
-        """Bytes of its children's inputs."""
-        return self._flips.bytes
-
-    @size.setter
-    def size(self, count: int) -> None:
-        self._flips.bytes = count
-
-    def break_off(self) -> None:
-        self._flips.broken_off = True
+        self._explorer, self._pair, self._data, self.flips = explorer, pair, data, flips
 
     def flip(self, decisions: bytes, index: int, condition: Condition) -> None:
         left_out = without(self._pair, index, condition)
-        self._explorer._flip(decisions, index, condition, self.data, self._flips, left_out)
+        self._explorer._flip(decisions, index, condition, self._data, self.flips, left_out)
 
     def answer(self, condition: Condition) -> None:
         """The run was repeated for its pending flip, and has come to its condition."""
         explorer, pair = self._explorer, self._pair
-        explorer._answer(pair, condition, Origin(explorer._descent.origin, pair.neg_limit), self._flips)
+        explorer._answer(pair, condition, Origin(explorer._descent.origin, pair.neg_limit), self.flips)
 
     def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
         """What is left of it from this condition on; behind others, if `later`."""
-        left = rest(self._pair, decisions, self.data, index, condition, self._explorer._descent.origin)
+        left = rest(self._pair, decisions, self._data, index, condition, self._explorer._descent.origin)
         if later:
             left = left.but(behind=min(self._pair.behind + 1, _LAST_CLASS))
-        self._flips.children.append(left)
+        self.flips.children.append(left)
 
-    def _check(self, target: Expr, value: int) -> None:
-        """For tests: what byte sets say of a flip."""
-        explorer, index = self._explorer, target.only_byte
-        query, _ = explorer._descent.queries(target, self.data)
-        answer = Answer(Result.UNSAT, Layer.DOMAIN) if value < 0 else Answer(Result.SAT, Layer.DOMAIN, {index: value})
-        assert explorer._chain.check is not None
-        explorer._chain.check(query, answer)
+
+def _asked_for(finished: Finished, data: bytes) -> bytes:
+    """What the program has read of its input: children are made of that."""
+    return data[: finished.input_used] if finished.input_used else data
 
 
 def other_side(condition: Condition, left_out: LeftOut | None) -> Expr:

@@ -42,13 +42,11 @@ class Outcome(NamedTuple):
 class Flips:
     """What came of one path's conditions."""
 
-    children: list[Pair] = field(default_factory=list)
+    children: list[Pair] = field(default_factory=list)  # those that the engine derived, too
     waiting: list[Pair] = field(default_factory=list)  # those of the children that are pending
     notes: Notes = field(default_factory=no_notes)
     unflipped: defaultdict[tuple[int, Unflipped], int] = field(default_factory=lambda: defaultdict(int))
     forks: list[int] = field(default_factory=list)  # sites of the children that are there for another value
-    bytes: int = 0  # of the children's inputs
-    broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
 
     def wait(self, flip: Pair) -> None:
         self.children.append(flip)
@@ -57,12 +55,6 @@ class Flips:
     def unflip(self, condition: Condition, reason: Unflipped) -> None:
         for elsewhere in condition.elsewhere:
             self.unflipped[elsewhere, reason] += 1
-
-    def restart(self, all_of_it: Pair) -> None:
-        """Nothing came of them: the run is done once more."""
-        self.children[:] = [all_of_it]
-        for of in (self.waiting, self.notes, self.forks, self.unflipped):
-            of.clear()
 
 
 class _Path(Protocol):

@@ -43,7 +43,8 @@ class Search:
     ) -> None:
         """`firsts`, `seeds`: as in `first_pairs`; none if the queue's backlog has pairs. `may_ask`: is told the id of
         each pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
-        self.explorer, self._queue, self._may_ask = explorer, queue, may_ask
+        self.explorer, self.queue, self._may_ask = explorer, queue, may_ask
+        self._held: Pair | None = None
         self.answered: list[Answered] = []  # since somebody last took them
         # Takes them: a queue may have left it to its backlog to know what waits, before more are taken from it.
         self.settle: Callable[[], None] = lambda: None
@@ -56,7 +57,7 @@ class Search:
         A pending flip that comes back has to be run, too: again, as nobody remembers the path that it is of.
         """
         # Asked before one is taken: a pair that is put back has had its turn, and orders would depend on the clock.
-        while not enough() and (pair := self._queue.take()) is not None:
+        while not enough() and (pair := self._take()) is not None:
             if not pair.pending:
                 return pair
             try:
@@ -64,38 +65,46 @@ class Search:
                     return pair
                 outcome = self.explorer.ask(pair)
             except Stopped:
-                self._queue.put_back(pair)
+                self.queue.put_back(pair)
                 return None
             if outcome is None:
                 return pair
             child = outcome.children[0] if outcome.children else None
             if child is None or child.pending:
-                self.answered.append(Answered(pair, Ranked(outcome, self._queue.add(outcome.children))))
+                self.answered.append(Answered(pair, Ranked(outcome, self.queue.add(outcome.children))))
                 if outcome.children:
                     self.settle()
                 continue
-            self.answered.append(Answered(pair, Ranked(outcome, (self._queue.taken,))))
+            self.answered.append(Answered(pair, Ranked(outcome, (self.queue.taken,))))
             return child  # it is its question's turn
         return None
 
+    def hold(self, pair: Pair) -> None:
+        """A pair that was taken from the queue is the next one."""
+        self._held = pair
+
+    def _take(self) -> Pair | None:
+        pair, self._held = self._held, None
+        return pair or self.queue.take()
+
     def add(self, outcome: Outcome) -> Ranked:
         """Let what a run brought wait."""
-        return Ranked(outcome, self._queue.add(outcome.children))
+        return Ranked(outcome, self.queue.add(outcome.children))
 
     def waiting_in_memory(self) -> Iterable[tuple[bytes, Pair]]:
         """Rank and pair."""
-        return iter(self._queue.in_memory())
+        return iter(self.queue.in_memory())
 
     @property
     def waiting(self) -> int:
-        return len(self._queue)
+        return len(self.queue) + (self._held is not None)
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
     def state(self) -> int:
         """What the queue's backlog does not know of it."""
-        return self._queue.state()
+        return self.queue.state()
 
     def restore(self, state: int) -> None:
         """Go on with the pairs that the queue's backlog knows."""
-        self._queue.restore(state)
+        self.queue.restore(state)

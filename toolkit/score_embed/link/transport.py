@@ -60,6 +60,11 @@ class Channel:
         self.bytes_in = 0
         self.bytes_out = 0
 
+    @property
+    def descriptors(self) -> tuple[int, int, int]:
+        """To read from, to look at beside it (-1: nothing), to write to."""
+        return self._read_fd, self._beside, self._write_fd
+
     def attend(self, fd: int, serve: Callable[[], bool]) -> None:
         """While it waits, call `serve` when there is something at this descriptor, until it says False."""
         self._beside, self._serve = fd, serve

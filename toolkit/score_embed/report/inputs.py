@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from score_embed.engine._core import HashSet
 from score_embed.errors import StorageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of
-from score_embed.results.paths import HashSet
 from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import ended
 

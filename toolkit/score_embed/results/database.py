@@ -15,7 +15,7 @@ import fcntl
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -162,6 +162,12 @@ class Database:
         self._rows.setdefault(statement, []).append(values)
         self.begin()
 
+    def extend(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Several at once."""
+        if rows:
+            self._rows.setdefault(statement, []).extend(rows)
+            self.begin()
+
     def begin(self) -> None:
         """Something is to be written."""
         self._unwritten = True
@@ -169,7 +175,12 @@ class Database:
             self._began = time.monotonic()
 
     def due(self) -> bool:
-        return self._began is not None and time.monotonic() - self._began >= BATCH_SECONDS
+        return time.monotonic() >= self.due_at
+
+    @property
+    def due_at(self) -> float:
+        """When the batch is to be committed, as time.monotonic says."""
+        return float("inf") if self._began is None else self._began + BATCH_SECONDS
 
     def flush(self) -> None:
         """Give the batch so far to the database, within a transaction."""

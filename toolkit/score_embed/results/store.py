@@ -7,7 +7,7 @@ Its tables are here, but for those of pairs (`results/pairs.py`), of paths (`pat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from score_embed.results.parts import PROGRESS, SOURCES, Part, Progress, Totals,
 from score_embed.results.paths import PathTable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, damaged
-from score_embed.results.test_rows import Columns, LayoutTable, TestRow
+from score_embed.results.test_rows import Columns, Layout, LayoutTable, TestRow
 from score_embed.results.testcase import named_inputs
 from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
@@ -35,6 +35,7 @@ CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
 SCHEMA = _OWN_TABLES + test_rows.SCHEMA + paths.SCHEMA + pairs.SCHEMA
+_TEST = "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
 _NEW_PATH = "is_new"
 _UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
@@ -114,10 +115,28 @@ class Store:
     def put(self, part: Part[T], value: T) -> None:
         self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, encode(value)))
 
+    @property
+    def due_at(self) -> float:
+        """When, by time.monotonic, if nothing else is written."""
+        return self._database.due_at
+
+    def begin(self) -> None:
+        """Something is to be written."""
+        self._database.begin()
+
+    def layout(self, objects: Layout) -> int:
+        """The number by which a test's row says of what its input consists."""
+        return self._layouts.number(objects)
+
+    def add_tests(self, rows: Sequence[tuple[object, ...]], hashes: Sequence[int]) -> None:
+        """Many at once: their rows, and the hashes of new paths."""
+        self._database.extend(_TEST, rows)
+        self.paths.extend(hashes)
+
     def add_test(self, row: TestRow, new_path: bool) -> None:
         path, layout = signed(row.path_hash), self._layouts.number(row.objects)
         self._add(
-            "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            _TEST,
             (row.number, row.input, row.verdict, row.code, path, new_path, row.outcome, row.place, layout, row.output),
         )
         if new_path:

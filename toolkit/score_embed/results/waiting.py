@@ -31,6 +31,11 @@ class WaitingPairs:
         self._is_ordered = False
         database.register(self._write)
 
+    @property
+    def batch(self) -> PairBatch | None:
+        """For the engine, which keeps these books by itself. None: this record remembers what is done."""
+        return None if self._table.remembers else self._batch
+
     def add(self, pairs: Sequence[Pair], ranks: Sequence[bytes]) -> None:
         """Pairs that wait from now on, and their ranks in the queue: empty if it will be told."""
         if self._table.remembers:
@@ -59,10 +64,12 @@ class WaitingPairs:
     # As the queue's backlog ---------------------------------------------------------------------
 
     def waiting(self) -> int:
+        self._database.begin()  # the engine may have put something into the batch since it was written
         return self._table.waiting()
 
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
         """Rank and pair of those that are ranked above `rank`, in order of rank."""
+        self._database.begin()
         if not self._is_ordered:
             self._database.add(_IN_ORDER, ())
             self._is_ordered = True
@@ -72,6 +79,7 @@ class WaitingPairs:
 
     def unranked(self) -> Iterator[Pair]:
         """Those that have no rank, in the order in which they became known."""
+        self._database.begin()
         where = (
             f"SELECT pairs.number, pairs.data, inputs.data FROM {WITH_INPUTS} WHERE rank = x'' ORDER BY pairs.number"
         )

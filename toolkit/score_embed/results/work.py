@@ -18,7 +18,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -55,7 +55,6 @@ class WorkNotes:
             self._map = mmap.mmap(self._file, _SIZE)
         except OSError as error:
             raise storage_error(error, folder) from error
-        self._notes = 0  # so far
         self._busy = False
         self._closed = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="work", daemon=True)
@@ -84,10 +83,21 @@ class WorkNotes:
         """This pair is in work from now on; False: too many processes have died of it, so it must not be."""
         if self._counted and self.deaths(ident) >= DEATHS:
             return False
-        self._notes += 1
         self._busy = True
         self._write(self._at, _entry(ident, 1))
         return True
+
+    @contextmanager
+    def lent(self) -> Iterator[memoryview]:
+        """Where the engine writes what is in work, as `begin` does, if nobody has died of anything."""
+        self._busy = True
+        with memoryview(self._map) as whole, whole[self._at : self._at + _ENTRY.size] as place:
+            yield place
+
+    @property
+    def has_deaths(self) -> bool:
+        """Some processes have died of something."""
+        return self._counted > 0
 
     def rest(self) -> None:
         """Nothing is in work."""
@@ -97,13 +107,14 @@ class WorkNotes:
 
     def _keep(self) -> None:
         """What is long in work is noted on the disk."""
-        last = kept = 0
+        last = kept = _NOBODY
         while not self._closed.wait(_LONG):
-            if self._busy and last == self._notes != kept:
+            now = self._map[self._at : self._at + _ENTRY.size]
+            if now == last != kept and now != _NOBODY:
                 with suppress(OSError):
                     os.fdatasync(self._file)
                 kept = last
-            last = self._notes
+            last = now
 
     # Who died of what ---------------------------------------------------------------------------------------
 

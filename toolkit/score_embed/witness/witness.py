@@ -34,7 +34,7 @@ SHARE = 0.1  # of the campaign's time
 KEPT_SECONDS, PATHS_SECONDS = 2.0, 1.0  # at the end: for kept tests, for other distinct paths; both together the longer
 SMALL_SECONDS, HURRIED_SECONDS = 3.0, 1.0  # then: to make inputs of bugs small; the same for who is in a hurry
 _BATCH = 16  # tests asked of the record at once: what is kept meanwhile waits no longer
-_PAUSE = 0.0005  # seconds between two looks at the process
+_PAUSE = 0.002  # seconds between two looks at the process
 _TURN = 0.5  # seconds to wait for an answer at the end; then we look whether the process still lives
 _REST = 0.2  # seconds until the record is asked again when nothing was left
 _MOST_DEATHS = 5  # of the process without an answer in between
@@ -74,7 +74,7 @@ class Witness:
         self._seconds = state.seconds if state else 0.0  # that the process was busy
         self._before = self._seconds
         self._began = time.monotonic()
-        self._look_at = 0.0
+        self.look_at = 0.0  # when it wants its next turn, by time.monotonic
         self._waiting: list[TestRow] = []
         self._are_kept = False  # those that wait
         self._past = state.past if state else 0  # distinct paths up to this number were asked of the record
@@ -85,14 +85,14 @@ class Witness:
     def turn(self) -> None:
         """Take an answer if there is one, and hand out the next input if it is time for one."""
         now = time.monotonic()
-        if now < self._look_at:
+        if now < self.look_at:
             return
-        self._look_at = now + _PAUSE
+        self.look_at = now + _PAUSE
         if self._running is not None:
             self._take(0.0)
         busy = self._seconds - self._before
         if self._running is None and busy <= SHARE * (now - self._began) and not self._next():
-            self._look_at = now + _REST
+            self.look_at = now + _REST
 
     def finish(self, hurried: bool = False) -> None:
         """Run what is left, as far as the time for that goes; then end. `hurried`: only what is kept."""

@@ -1,0 +1,329 @@
+#include "rounds.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "alarm.hpp"
+#include "batch.hpp"
+#include "casters.hpp"
+#include "cursor.hpp"
+#include "descent.hpp"
+#include "hash_set.hpp"
+#include "queue.hpp"
+#include "session.hpp"
+#include "wire.hpp"
+
+namespace nb = nanobind;
+
+namespace score {
+
+namespace {
+
+constexpr std::size_t SHOWN_OUTPUT = 80;  // bytes of a test's output in its row
+constexpr std::size_t AT_ONCE = 1 << 16;  // bytes that are read
+
+enum class Halt { ENOUGH, EMPTY, ASKED, SENT, TOLD, DERIVED };
+
+nb::str shown_output(View output) {
+    output = output.substr(0, SHOWN_OUTPUT);
+    output = output.substr(0, output.find('\n'));
+    return nb::steal<nb::str>(
+        owned(PyUnicode_DecodeUTF8(output.data(), Py_ssize_t(output.size()), "backslashreplace")).release());
+}
+
+// A place that a pair's id is written to before it runs, as results/work.py reads it.
+class Note {
+  public:
+    Note(nb::handle place) {
+        if (PyObject_GetBuffer(place.ptr(), &view_, PyBUF_WRITABLE) < 0) nb::raise_python_error();
+        if (view_.len == SIZE) return;
+        PyBuffer_Release(&view_);
+        throw std::invalid_argument("a note has 24 bytes");
+    }
+    Note(const Note &) = delete;
+    ~Note() { PyBuffer_Release(&view_); }
+
+    void write(const PairId &id) {
+        char entry[SIZE];
+        u32 number = 1;
+        std::memcpy(entry, id.data(), id.size());
+        std::memcpy(entry + id.size(), &number, sizeof number);  // little endian, as the hosts are
+        u32 crc = crc32({entry, SIZE - sizeof crc});
+        std::memcpy(entry + SIZE - sizeof crc, &crc, sizeof crc);
+        std::memcpy(view_.buf, entry, SIZE);
+    }
+
+  private:
+    static constexpr Py_ssize_t SIZE = 24;
+    Py_buffer view_;
+};
+
+// The line to a target, and what it is told with each test.
+struct Line {
+    nb::object session;
+    int in, beside, out;  // beside: Python is to look when there is something; -1: there is nothing
+    double patience;      // seconds for an answer, after which Python goes on waiting
+    u64 watchdog_ms, max_branches, capacity;
+};
+
+// What the tests of some rounds brought, for the books.
+struct Brought {
+    nb::list rows{};  // of the table of tests
+    std::vector<u64> hashes{};  // of new paths
+    u64 redundant = 0, conditions = 0, longest = 0, unchecked = 0;
+    u64 bytes_in = 0, bytes_out = 0;
+    std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
+};
+
+class Rounds {
+  public:
+    Rounds(nb::object explorer, nb::object trail, nb::object descent, nb::object queue, nb::object batch,
+           nb::object alarm, nb::object paths, nb::object grow, nb::object layout, nb::object ends, nb::object fresh,
+           nb::object redundant)
+        : held_{trail, descent, queue, batch, alarm, paths}, explorer_(std::move(explorer)), trail_(trail_of(trail)),
+          descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch_of(batch)),
+          alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), grow_(std::move(grow)),
+          layout_(std::move(layout)), fresh_(std::move(fresh)), redundant_(std::move(redundant)) {
+        for (auto [number, word] : nb::cast<nb::dict>(ends)) ends_[nb::cast<unsigned>(number)] = nb::borrow(word);
+    }
+    Rounds(const Rounds &) = delete;
+
+    // Run this pair, and then what the work list says; `number`: of the first test; `longest`: bytes of input that some
+    // test asked for; at most so many tests, and none is begun after `until`.
+    Halt go(const Line &line, nb::handle place, nb::object first, u64 number, u64 longest, u64 most, double until) {
+        Note note(place);
+        pair = std::move(first), number_ = number, longest_ = longest;
+        rest = nb::bytes("", 0), failure = derived = nb::none();
+        for (; most; --most) {
+            note.write(pair_of(pair).id);
+            if (!begin(line)) return Halt::SENT;
+            if (!wait(line)) return Halt::SENT;
+            const Result &result = *session(line).result;
+            if (!is_ordinary(result)) return Halt::TOLD;
+            if (Halt halt = derive(result); halt != Halt::ENOUGH) return halt;
+            pair = nb::none();
+            double at = now();
+            if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+            if (most == 1 || alarm_.is_over(at) || at >= until) break;
+            pair = queue_.next();
+            if (pair.is_none()) return Halt::EMPTY;
+            const Pair &next = pair_of(pair);
+            if (next.pending || next.input.size() > line.capacity) return Halt::ASKED;
+        }
+        return Halt::ENOUGH;
+    }
+
+    Brought take() {
+        Brought taken = std::move(brought_);
+        brought_ = Brought();
+        return taken;
+    }
+
+    nb::object pair = nb::none();     // that is in work, or to be run next
+    nb::bytes data{"", 0}, prefix{"", 0};  // of its run: the input, and the events it was told to leave out
+    nb::bytes rest{"", 0};            // that is to be sent yet
+    nb::object failure = nb::none(), derived = nb::none();  // of the link; what came of the run's conditions
+
+  private:
+    static Session &session(const Line &line) { return nb::cast<Session &>(line.session); }
+
+    // False: Python has to send the rest, if there is any, and to wait for the answer.
+    bool begin(const Line &line) {
+        const Pair &of = pair_of(pair);
+        data = of.input.size() < longest_ ? nb::cast<nb::bytes>(grow_(of.input)) : of.input;
+        prefix = trail_.shared(descent_.shared(trail_.path(), of));
+        Bytes run = session(line).start({view_of(data), of.predicted, of.condition_hash, line.max_branches,
+                                         line.watchdog_ms, view_of(prefix), std::nullopt, false, false});
+        return send(line, run);
+    }
+
+    static Bytes view_of(const nb::bytes &bytes) { return Bytes(bytes.c_str(), bytes.size()); }
+
+    bool send(const Line &line, View run) {
+        ssize_t done = write(line.out, run.data(), run.size());
+        if (done < 0 && errno != EAGAIN && errno != EINTR) return true;  // whoever reads will find it closed
+        if (done > 0) brought_.bytes_out += u64(done), run.remove_prefix(std::size_t(done));
+        rest = nb::bytes(run.data(), run.size());
+        return run.empty();
+    }
+
+    bool wait(const Line &line) {
+        Session &on = session(line);
+        double end = now() + line.patience;
+        while (!on.result) {
+            pollfd fds[2] = {{line.in, POLLIN, 0}, {line.beside, POLLIN, 0}};
+            double left = end - now();
+            int ready = 0;
+            if (left > 0) {
+                nb::gil_scoped_release released;
+                ready = poll(fds, line.beside < 0 ? 1 : 2, int(std::ceil(left * 1000)));
+            }
+            if (ready < 0 && errno == EINTR) {
+                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+                continue;
+            }
+            if (ready <= 0 || fds[1].revents) return false;
+            ssize_t size = read(line.in, arrived_.data(), arrived_.size());
+            if (size <= 0) return false;
+            brought_.bytes_in += u64(size);
+            try {
+                Bytes answer = on.receive({arrived_.data(), std::size_t(size)});
+                rest = nb::bytes(answer.data(), answer.size());
+            } catch (const LinkFailure &found) {
+                failure = error_of(found);
+                return false;
+            }
+            if (rest.size() || on.restarted) return false;
+        }
+        return true;
+    }
+
+    bool is_ordinary(const Result &result) const {
+        constexpr unsigned GOOD = end_flag::MATCHED | end_flag::INTACT;
+        return ends_[result.end.verdict].is_valid() && (result.end.flags & GOOD) == GOOD && !result.events.empty() &&
+               result.coverage.empty() && result.input_used <= std::min<u64>(data.size(), longest_);
+    }
+
+    // Follow the run's path and put down what came of it. ENOUGH: that is done.
+    Halt derive(const Result &result) {
+        const Pair &of = pair_of(pair);
+        nb::bytes used = result.input_used ? nb::bytes(data.c_str(), result.input_used) : data;
+        Derived found;
+        try {
+            nb::bytes events(result.events.data(), result.events.size());
+            u64 kept = trail_.go_back(std::move(events), data, of.neg_limit);
+            descent_.follow(trail_, pair, used, kept, explorer_, found);
+        } catch (const TraceFault &) {
+            return Halt::TOLD;  // Python will come to the same
+        }
+        const Trail &path = trail_.path();
+        bool is_told = path.counted == result.end.conditions && path.operand_hash() == result.end.operand_hash;
+        if (found.followed != Followed::WHOLE || path.diverged || !path.decoded().notes.empty() ||
+            !path.decoded().disagreements.empty() || !is_told || !descent_.went_as_predicted(path, of)) {
+            derived = nb::cast(std::move(found));
+            return Halt::DERIVED;
+        }
+        if (found.run.is_none())
+            for (auto [index, reason] : found.unflipped) ++brought_.unflipped[index * 4 + u64(reason)];
+        nb::list children = found.children;
+        if (!found.run.is_none()) explorer_.attr("settle")(nb::cast(std::move(found)));
+        std::vector<Rank> ranks = queue_.keep(children);
+        batch_.done(pair);
+        for (std::size_t i = 0; i < ranks.size(); ++i) batch_.add(children[i], ranks[i]);
+        enter(result, used);
+        return Halt::ENOUGH;
+    }
+
+    void enter(const Result &result, const nb::bytes &used) {
+        const End &end = result.end;
+        bool is_new = paths_.add(end.path_hash);
+        if (is_new) {
+            brought_.hashes.push_back(end.path_hash);
+            brought_.conditions += end.conditions;
+            brought_.longest = std::max(brought_.longest, end.conditions);
+        } else {
+            ++brought_.redundant;
+        }
+        brought_.unchecked += end.unchecked;
+        nb::object input = result.input_used ? nb::object(used) : nb::object(nb::bytes("", 0));
+        brought_.rows.append(nb::make_tuple(number_++, input, ends_[end.verdict], end.code, i64(end.path_hash),
+                                            int(is_new), is_new ? fresh_ : redundant_, "", layout(),
+                                            shown_output(result.output)));
+    }
+
+    // The number by which the record knows what the test's input consists of.
+    nb::object layout() {
+        const auto &objects = trail_.path().decoded().objects;
+        bool is_same = known_.is_valid() && objects.size() == objects_.size();
+        for (std::size_t i = 0; is_same && i < objects.size(); ++i)
+            is_same = objects[i].site == objects_[i].site && objects[i].offset == objects_[i].offset &&
+                      objects[i].size == objects_[i].size && objects[i].name == objects_[i].name;
+        if (!is_same) {
+            known_.reset();
+            known_ = layout_();
+            objects_ = objects;
+        }
+        return known_;
+    }
+
+    std::array<nb::object, 6> held_;
+    nb::object explorer_;
+    TrailSide &trail_;
+    DescentSide &descent_;
+    QueueSide &queue_;
+    BatchSide &batch_;
+    Alarm &alarm_;
+    HashSet &paths_;
+    nb::object grow_, layout_, fresh_, redundant_;
+    std::array<nb::object, VERDICTS> ends_{};  // the words of ordinary ends
+    std::vector<char> arrived_ = std::vector<char>(AT_ONCE);
+    u64 number_ = 0, longest_ = 0;
+    Brought brought_;
+    std::vector<SymbolicObject> objects_;  // of the test before
+    nb::object known_;
+};
+
+}  // namespace
+
+void add_rounds(nb::module_ &m) {
+    m.def("shown_output", [](const nb::bytes &output) { return shown_output({output.c_str(), output.size()}); });
+
+    nb::class_<HashSet>(m, "HashSet")
+        .def("__init__", [](HashSet *self, nb::handle known) {
+            new (self) HashSet;
+            for (nb::handle hash : nb::borrow<nb::iterable>(known)) self->know(nb::cast<u64>(hash));
+        }, nb::arg("known") = nb::make_tuple())
+        .def("add", &HashSet::add);
+
+    nb::enum_<Halt>(m, "Halt")
+        .value("ENOUGH", Halt::ENOUGH)
+        .value("EMPTY", Halt::EMPTY)
+        .value("ASKED", Halt::ASKED)
+        .value("SENT", Halt::SENT)
+        .value("TOLD", Halt::TOLD)
+        .value("DERIVED", Halt::DERIVED);
+    nb::class_<Line>(m, "Lent").def("__init__", [](Line *self, nb::object session, int in, int beside, int out,
+                                                   double patience, u64 watchdog_ms, u64 max_branches, u64 capacity) {
+        if (!nb::isinstance<Session>(session)) throw std::invalid_argument("a session is expected");
+        new (self) Line{std::move(session), in, beside, out, patience, watchdog_ms, max_branches, capacity};
+    });
+    nb::class_<Brought>(m, "Brought")
+        .def_ro("rows", &Brought::rows)
+        .def_ro("hashes", &Brought::hashes)
+        .def_ro("redundant", &Brought::redundant)
+        .def_ro("conditions", &Brought::conditions)
+        .def_ro("longest", &Brought::longest)
+        .def_ro("unchecked", &Brought::unchecked)
+        .def_ro("bytes_in", &Brought::bytes_in)
+        .def_ro("bytes_out", &Brought::bytes_out)
+        .def_prop_ro("unflipped", [](const Brought &self) {
+            nb::dict found;
+            for (auto [what, times] : self.unflipped)
+                found[nb::make_tuple(what / 4, word_of(Reason(what % 4)))] = times;
+            return found;
+        });
+    nb::class_<Rounds>(m, "Rounds")
+        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
+                      nb::object, nb::object, nb::object, nb::object>(),
+             nb::kw_only(), nb::arg("explorer"), nb::arg("trail"), nb::arg("descent"), nb::arg("queue"),
+             nb::arg("batch"), nb::arg("alarm"), nb::arg("paths"), nb::arg("grow"), nb::arg("layout"), nb::arg("ends"),
+             nb::arg("new"), nb::arg("redundant"))
+        .def("go", &Rounds::go)
+        .def("take", &Rounds::take)
+        .def_ro("pair", &Rounds::pair)
+        .def_ro("data", &Rounds::data)
+        .def_ro("prefix", &Rounds::prefix)
+        .def_ro("rest", &Rounds::rest)
+        .def_ro("failure", &Rounds::failure)
+        .def_ro("derived", &Rounds::derived);
+}
+
+}  // namespace score
