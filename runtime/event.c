@@ -8,13 +8,12 @@
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
 
+#ifndef SC_QUIET_STATE
 void sc_mix(sc_hash *h, sc_u32 x)
 {
-    sc_u32 a = (h->a ^ x) * SC_HASH_FACTOR_A;
-    sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * SC_HASH_FACTOR_B;
-    h->a = a ^ a >> 13;
-    h->b = b ^ b >> 16;
+    sc_mixed(h, x);
 }
+#endif
 
 void sc_event_start(void)
 {
@@ -27,16 +26,12 @@ void sc_event_start(void)
     sc.matched = sc.predicted == 0;
 }
 
-/* One more condition is in the hash when x is: is it the one the prediction was about? */
+#ifndef SC_QUIET_STATE
 void sc_condition(sc_u32 x)
 {
-    sc_mix(&sc.condition, x);
-    sc.conditions++;
-    if (sc.conditions == sc.predicted) {
-        if (((sc.condition.a ^ sc.condition.b) & 0xFFFFu) == sc.predicted_hash) sc.matched = 1;
-        else sc.mispredicted = 1;
-    }
+    sc_next_condition(x);
 }
+#endif
 
 /* Bring the CRC up to that many bytes of the stream. */
 static void hash_to(sc_u32 count)
@@ -86,9 +81,40 @@ void sc_byte(sc_u32 byte)
     }
 }
 
+#ifdef SC_QUIET_STATE /* where code may be large */
+enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
+
+/* Whether the next bytes of the stream may be put straight into the chunk: there is room, and the run is no special
+ * one. */
+static sc_u32 has_room(void)
+{
+    return !(sc.flags & (SC_RUN_VECTORS | SC_RUN_EAGER)) && sc.chunk - sc.fill >= MOST;
+}
+
+static sc_u8 *put(sc_u8 *to, sc_u64 v)
+{
+    for (; v > 127u; v >>= 7) *to++ = (sc_u8)(v | 128u);
+    *to++ = (sc_u8)v;
+    return to;
+}
+
+static void made(const sc_u8 *to)
+{
+    sc_u32 bytes = (sc_u32)(to - (chunk + sc.fill));
+    sc.fill += bytes;
+    sc.count += bytes;
+}
+#endif
+
 void sc_varint(sc_u64 v)
 {
     sc_u32 low;
+#ifdef SC_QUIET_STATE
+    if (has_room()) {
+        made(put(chunk + sc.fill, v));
+        return;
+    }
+#endif
     while (v > 0xFFFFFFFFu) {
         sc_byte((sc_u32)(v & 127u) | 128u);
         v >>= 7;
@@ -139,32 +165,26 @@ void sc_event(sc_u32 dir)
     sc.sent = 1;
 }
 
-#ifdef SC_QUIET_STATE /* where code may be large */
-enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
-
+#ifdef SC_QUIET_STATE
 /* The event of a condition on one leaf, all of it symbolic: x is its head; `masked`: the leaf's taint is said; p: its
  * address, or null. */
 void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
 {
-    sc_u8 *to = chunk + sc.fill, *from = to;
+    sc_u8 *to = chunk + sc.fill;
     if (sc.flags & SC_RUN_VECTORS) return;
-    if (sc.depth != sc.last_depth || sc.chunk - sc.fill < MOST) {
+    if (sc.depth != sc.last_depth || !has_room()) {
         sc_event(x & 1u);
         if (masked) sc_varint(1);
         if (p) sc_address(p);
         return;
     }
-    for (; x > 127u; x >>= 7) *to++ = (sc_u8)(x | 128u);
-    *to++ = (sc_u8)x;
+    to = put(to, x);
     if (masked) *to++ = 1;
     if (p) {
         sc_iptr difference = (sc_iptr)((sc_uptr)p - sc.last_address);
-        sc_u64 v = (sc_u64)(sc_i64)difference << 1 ^ (difference < 0 ? ~(sc_u64)0 : 0);
         sc.last_address = (sc_uptr)p;
-        for (; v > 127u; v >>= 7) *to++ = (sc_u8)(v | 128u);
-        *to++ = (sc_u8)v;
+        to = put(to, (sc_u64)(sc_i64)difference << 1 ^ (difference < 0 ? ~(sc_u64)0 : 0));
     }
-    sc.fill += (sc_u32)(to - from);
-    sc.count += (sc_u32)(to - from);
+    made(to);
 }
 #endif

@@ -121,8 +121,33 @@ void sc_short_event(sc_u32 x, sc_u32 masked, const void *p);
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);
 void sc_pass(sc_u32 what); /* of a run that is eager */
+
+static inline void sc_mixed(sc_hash *h, sc_u32 x)
+{
+    sc_u32 a = (h->a ^ x) * SC_HASH_FACTOR_A;
+    sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * SC_HASH_FACTOR_B;
+    h->a = a ^ a >> 13;
+    h->b = b ^ b >> 16;
+}
+
+/* One more condition is in the hash when x is: is it the one the prediction was about? */
+static inline void sc_next_condition(sc_u32 x)
+{
+    sc_mixed(&sc.condition, x);
+    sc.conditions++;
+    if (sc.conditions == sc.predicted) {
+        if (((sc.condition.a ^ sc.condition.b) & 0xFFFFu) == sc.predicted_hash) sc.matched = 1;
+        else sc.mispredicted = 1;
+    }
+}
+
+#ifdef SC_QUIET_STATE /* where code may be large */
+#define sc_mix sc_mixed
+#define sc_condition sc_next_condition
+#else
 void sc_mix(sc_hash *h, sc_u32 x);
 void sc_condition(sc_u32 x);
+#endif
 
 /* A run that is eager says where it is. */
 static inline void sc_tell(void)
