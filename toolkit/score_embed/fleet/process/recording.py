@@ -69,7 +69,8 @@ def _again(
     target = stack.enter_context(opening.ready_target(board, image))
     record = stack.enter_context(Store.create(work))
     furnish(work, image)
-    if settings.first is None or not settings.first.is_dir():  # of a folder all files are first tests
+    is_folder = settings.first is not None and settings.first.is_dir()  # then all its files are first tests
+    if settings.have is None and not is_folder:  # else it was not the first to run, or not alone
         (work / _FIRST).write_bytes(first)
         settings = dataclasses.replace(settings, first=work / _FIRST)
     settings = dataclasses.replace(
