@@ -142,6 +142,21 @@ def test_formulas_are_named_by_content_and_not_kept_alive() -> None:
     assert evaluate(others[0], bytes(SIZE)) == 1
 
 
+def test_what_is_forgotten_takes_nothing_else_along() -> None:
+    """Two models under one condition: the older one goes, and the other one still answers."""
+    inner = Counting(SmtLayer())
+    layer = CacheLayer(inner, limit=12)
+    shared = below(total(0, 1), 300)
+    for limit in (100, 50):
+        assert layer.solve(slice_query([shared], below(total(1, 2), limit))).layer == Layer.SMT
+    assert len(layer._models._entries) == 2
+    assert layer.solve(slice_query([], below(total(2, 3), 9))).layer == Layer.SMT
+    assert [len(found) for name, found in layer._models._under.items() if name == digest(shared)] == [1]
+    asked = inner.asked
+    assert layer.solve(slice_query([shared], below(total(1, 2), 50))).layer == Layer.CACHE
+    assert inner.asked == asked
+
+
 def test_memory_is_bounded() -> None:
     layer = CacheLayer(Counting(SmtLayer()), limit=200)
     for limit in range(1, 100):

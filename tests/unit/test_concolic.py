@@ -13,7 +13,7 @@ from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Temp
 from score_embed.contract.words import Layer, Unflipped
 from score_embed.engine._core import Slicer
 from score_embed.errors import StorageError
-from score_embed.explore.pair import LeftOut, Pair, decided, elsewhere_id, first_pair, once_more
+from score_embed.explore.pair import LeftOut, Pair, decided, elsewhere_id, first_pair, first_pairs, once_more, set_aside
 from score_embed.explore.search import Search
 from score_embed.explore.tally import Tally
 from score_embed.formula import build
@@ -144,6 +144,31 @@ def test_operands_that_differ_make_the_result_incomplete() -> None:
     path = run_foo(pair.input)
     record(made, pair, finish(path, operand_hash=1), path.data)
     assert made.explorer.divergences == 1
+
+
+def test_what_was_counted_is_taken_once_and_adds_up() -> None:
+    made, pair = exploration(ints(0, 8))
+    path = run_foo(pair.input)
+    answered(made, record(made, pair, finish(path, operand_hash=1), path.data).outcome.children)
+    counted = made.explorer.take_tally()
+    assert (counted.divergences, counted.solver.sat > 0) == (1, True)
+    anew = made.explorer.take_tally()
+    assert (anew.divergences, anew.concretized, anew.solver) == (0, 0, SolverStats())
+    whole = Tally()
+    for _ in range(2):
+        whole.add(counted.rows())
+    assert (whole.divergences, whole.solver.sat) == (2, 2 * counted.solver.sat)
+    assert whole.notes == {what: 2 * count for what, count in counted.notes.items()}
+    assert sum(whole.solver.by.values()) == 2 * sum(counted.solver.by.values())
+
+
+def test_what_is_set_aside_has_the_decisions_of_its_pair() -> None:
+    """Of which those below it are made, when it is run after all."""
+    first = first_pairs([b"ab"])[0]
+    other = first_pairs([b"ab", b"cd"])[1]
+    assert set_aside(first, b"ab").decided == first.id
+    assert set_aside(other, b"cd").decided == other.decided != other.id
+    assert len({first.id, set_aside(first, b"ab").id, set_aside(set_aside(first, b"ab"), b"ab").id}) == 3
 
 
 def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:

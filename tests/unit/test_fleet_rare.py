@@ -26,15 +26,19 @@ from score_embed.fleet.messages import (
     Receiver,
     Rejoin,
     Req,
+    Result,
     Results,
     Settled,
     Stored,
     Welcome,
 )
 from score_embed.fleet.protocol import REMEMBERED, ClientState, Run, Send, Status, Timing
-from score_embed.fleet.server.frontier import Commit, Frontier, Snapshot, Write
+from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.frontier import Commit, Frontier, Opened, Snapshot, Write
 from score_embed.fleet.server.server import Server
-from score_embed.fleet.simulation.faults import Faults, Partition
+from score_embed.fleet.server.sessions import MOST_DEALS, Deals
+from score_embed.fleet.simulation.faults import SERVER as THE_SERVER
+from score_embed.fleet.simulation.faults import Faults, Partition, schedule
 from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.tickets import secret_of
 from score_embed.fleet.timers import Timers
@@ -261,6 +265,117 @@ def test_the_simulator_s_record_takes_each_pair_once() -> None:
         journal.apply(commit(tests=(result(1),)))
     with pytest.raises(Violation, match="without its data"):
         journal.apply(commit(known=[(pair(3, b""), ME)]))
+
+
+def test_the_simulator_s_record_is_read_by_campaign() -> None:
+    journal = Journal()
+    assert (journal.read(1, [pair(1).id]), pair(1).id in journal.past(1, [pair(1).id])) == ([], False)
+    journal.apply(commit(known=[(pair(1), ME), (pair(2), None), (pair(3), YOU)]))
+    journal.apply(commit(tests=(result(1),), aside=(pair(2).id,)))
+    assert journal.read(1, [pair(n).id for n in (1, 2, 3, 9)]) == [pair(3)]
+    assert [pair(n).id in journal.past(1, ()) for n in (1, 2, 3, 9)] == [True, True, False, False]
+    assert pair(1).id not in journal.past(2, ())
+    (opened,) = journal.snapshot().campaigns
+    assert (opened.campaign, opened.frontier) == (1, {pair(3).id: YOU})
+
+
+def test_a_server_that_dies_in_a_commit_has_all_of_it_or_nothing() -> None:
+    rng, known = random.Random(5), set()
+    for _ in range(20):
+        journal = Journal()
+        journal.interrupt(commit(known=[(pair(1), ME), (pair(2), ME)]), rng)
+        known.add(journal.known)
+    assert known == {0, 2}
+
+
+# A campaign of the server's --------------------------------------------------------------------------------------
+
+
+def campaign(*known: int, limit: int | None = None) -> Campaign:
+    made = Campaign(Opened(1, b"", {}, limit), Timing(), random.Random(0))
+    for number in known:
+        made.frontier.add(pair(number), ME)
+    return made
+
+
+def reported(*results: Result) -> Results:
+    return Results(ME, 1, 1, 1, 0, results)
+
+
+def test_a_child_without_its_data_is_one_that_the_batch_is_done_with() -> None:
+    """Nobody could run another one, so it is no child."""
+    made = campaign(0)
+    bare, other = pair(1, b""), pair(2, b"")
+    taken = made.record(reported(result(0, bare, other, pair(3)), result(1)), ME)
+    assert (taken.new, taken.refused) == (2, ())
+    assert [pair(n).id in made.frontier for n in range(4)] == [False, False, False, True]
+    # It has to come later in the batch: what was done before has told of its children.
+    made = campaign(0, 1)
+    assert made.record(reported(result(1), result(0, bare)), ME).new == 2
+    assert not len(made.frontier)
+
+
+def test_only_who_has_a_pair_can_lose_a_target_with_it() -> None:
+    made = campaign(0)
+    assert [made.fail(pair(0).id, YOU, "a"), made.fail(pair(9).id, ME, "a")] == [False, False]
+    assert [made.fail(pair(0).id, ME, who) for who in ("a", "a", "b", "c")] == [False, False, False, True]
+    assert pair(0).id not in made.frontier
+    made.repeat([pair(0, b"again"), pair(5)])
+    assert made.repeats
+    assert [made.frontier.owner(pair(n).id) for n in (0, 5)] == [None, None]
+
+
+def test_a_campaign_is_full_when_it_has_as_many_tests_as_were_wanted() -> None:
+    assert not campaign(0).limited
+    made = campaign(0, 1, limit=1)
+    assert (made.limited, made.full) == (True, False)
+    taken = made.record(reported(result(0), result(1, pair(2))), ME)
+    assert (taken.new, taken.drop, made.full) == (1, (pair(2).id,), True)
+    assert pair(1).id in made.frontier  # it stays to be done
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_who_gave_what_was_not_its_own_hears_of_it_only_if_it_was_asked(asked: bool) -> None:
+    line = Line(a=50)
+    for name in ("one", "two"):
+        line.join(name)
+    one, two = (line.clients[name].peer for name in ("one", "two"))
+    if asked:
+        line.server._table.deals.open(5, one, two)
+    line.messages.clear()
+    strange = (pair(77).id,)
+    line.carry_out(None, line.server.receive(Ack(two, 1, 5, one, 9, strange, bytes(8)), line.now))
+    line.settle()
+    sent = [send.message for send in line.messages if isinstance(send.message, Noted | Settled)]
+    assert Noted(two, 5, strange) in sent
+    assert (Settled(one, 5, two, taken=True) in sent) == asked
+
+
+def test_deals_are_closed_once_and_the_oldest_is_forgotten() -> None:
+    deals = Deals()
+    assert not deals.close(1, ME, YOU)
+    deals.open(1, ME, YOU)
+    assert (deals.is_open(1, ME, YOU), deals.is_open(2, ME, YOU), deals.is_open(1, YOU, ME)) == (True, False, False)
+    assert (deals.close(2, ME, YOU), deals.close(1, ME, YOU), deals.close(1, ME, YOU)) == (False, True, False)
+    for req in range(MOST_DEALS + 1):
+        deals.open(req, ME, YOU)
+    assert [deals.is_open(req, ME, YOU) for req in (0, 1, MOST_DEALS)] == [False, True, True]
+    deals.forget(ME)
+    assert not deals.is_open(1, ME, YOU)
+
+
+def test_every_kind_of_fault_is_scheduled_for_some_seed() -> None:
+    made = [schedule(seed, 8, 10.0, 3.0, 2) for seed in range(60)]
+    crashes = [crash for one in made for crash in one.crashes]
+    assert {crash.node for crash in crashes} == {THE_SERVER, *range(8)}
+    assert all(crash.down is not None for crash in crashes if crash.node in (THE_SERVER, 0))  # they come back
+    assert any(crash.down is None for crash in crashes)
+    for kind in ("loss", "twice", "late", "partitions", "changes"):
+        assert 10 < sum(bool(getattr(one, kind)) for one in made) < 50
+    changes = [change for one in made for change in one.changes]
+    assert any(change.comes is not None for change in changes)
+    assert {change.to for change in changes} >= {None, 1, 2}
+    assert any(change.by_itself and change.goes for change in changes)
 
 
 def test_faults_are_as_scheduled() -> None:

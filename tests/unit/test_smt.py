@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 
 import pytest
+import z3
 
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Slicer
@@ -16,7 +17,7 @@ from score_embed.solve import smt
 from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, ValidatingLayer
 from score_embed.solve.query import Answer, Limit, Query, Result, Stopped
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
-from score_embed.solve.terms import Translator
+from score_embed.solve.terms import Translator, table_term
 
 SIZE = 16
 Staying = type[LearningLayer] | type[PathLayer]
@@ -96,6 +97,24 @@ def test_sets_without_their_conditions_are_not_overlooked(kind: Staying) -> None
     target = below(word(0, 2), word(2, 2))
     unexplained = Query(target, {1: 1 << 255, 3: 0b11}, [], bytes(SIZE))
     assert kind(SmtLayer()).solve(unexplained).result is Result.UNSAT
+
+
+TABLES = {
+    "of XORs": [0x31, 0x31 ^ 7, 0x31 ^ 0x80, 0x31 ^ 0x87],
+    "of XORs from nothing": [0, 9, 5, 12],
+    "one value": [3, 3, 3, 3],
+    "any": [1, 2, 3, 9],
+    "the same rows": [1, 2, 1, 2],
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_s_term_has_its_entries(name: str) -> None:
+    index, entries = z3.BitVec("index", 2), TABLES[name]
+    term = table_term(index, 2, entries, 8)
+    assert term.size() == 8
+    for at, entry in enumerate(entries):
+        assert z3.simplify(z3.substitute(term, (index, z3.BitVecVal(at, 2)))).as_long() == entry
 
 
 def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

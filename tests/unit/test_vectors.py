@@ -170,6 +170,38 @@ def test_a_decision_that_was_left_gives_no_vector() -> None:
         assert found.taken <= {(0, "F-")}
 
 
+def test_each_decision_that_was_left_is_counted() -> None:
+    """Begun anew, come to from nowhere, and open at the end."""
+    said = [(16, 1), (16, 1), (18, 0), (18, 0), (17, 0), (17, 1), (16, 1)]
+    found = VectorReader(table()).read(events(*said))
+    assert (found.taken, found.left) == ({(0, "TF")}, 5)
+
+
+def test_constants_are_part_of_a_vector_and_have_no_event() -> None:
+    """1 && !a || (0 || b) && c, of which only a, b and c have probes."""
+    conditions = [Condition(0, "1", True), Condition(16, "a"), Condition(0, "0", False), Condition(17, "b")]
+    postfix = [0, 1, "!", "&&", 2, 3, "||", 4, "&&", "||"]
+    one = decision("t.c", 1, "f", postfix, [*conditions, Condition(18, "c")])
+    reader = VectorReader(SiteTable(32, table().sites, (one,)))
+    assert reader.read(events((16, 0))).taken == {(0, "TF---")}
+    assert reader.read(events((16, 1), (17, 0))).taken == {(0, "TTFF-")}
+    assert reader.read(events((16, 1), (17, 1), (18, 1))).taken == {(0, "TTFTT")}
+
+
+def test_marks_of_statements_are_passed_over() -> None:
+    plain = table()
+    marked = SiteTable(32, {**plain.sites, 22: Site(22, SiteKind.MARK)}, plain.decisions)
+    found = VectorReader(marked).read(events((16, 1), (22, 7), (17, 1)))
+    assert (found.taken, found.directions, found.left) == ({(0, "TT")}, {1, 3}, 0)
+
+
+def test_what_is_wrong_with_a_stream_is_said_with_its_place() -> None:
+    for data, what in ((bytes([42]), "site 21 is no condition"), (bytes([32, 1, 40, 3]), "arm 3 of a switch")):
+        with pytest.raises(TraceError) as caught:
+            VectorReader(table()).read(data)
+        assert (caught.value.what, caught.value.where) == (f"the trace is damaged: {what}", f"event byte {len(data)} of {len(data)}")
+
+
 def test_arms_of_a_switch_are_directions() -> None:
     assert VectorReader(table()).read(events((20, 2))).directions == {10}
 
