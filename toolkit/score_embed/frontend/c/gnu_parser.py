@@ -32,11 +32,11 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from pycparser import c_ast
-from pycparser.c_parser import Coord
+from pycparser.c_parser import Coord, CParser
 
+from score_embed.frontend.c import gnu_statements as gnu
 from score_embed.frontend.c.gnu_ast import ChooseExpr, GnuAttribute, LabelAddress, StatementExpression
 from score_embed.frontend.c.gnu_lexer import GnuLexer, is_attribute
-from score_embed.frontend.c.gnu_statements import GnuStatements
 
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
 # What begins an external declaration that needs nothing of ours.
@@ -64,7 +64,7 @@ class SyntaxFault(Exception):
         self.what, self.where = what, where
 
 
-class GnuParser(GnuStatements):
+class GnuParser(CParser):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__(lexer=GnuLexer)
         self._in_tag = False  # the next attribute sequence belongs to a struct, union, enum or enumerator
@@ -86,21 +86,21 @@ class GnuParser(GnuStatements):
     def _parse_attribute_specifier_sequence(self) -> Any:
         if self._in_tag:
             self._in_tag = False
-            return self._gnu_attributes()
+            return gnu.attributes(self)
         return super()._parse_attribute_specifier_sequence()
 
     def _parse_struct_or_union_specifier(self) -> c_ast.Node:
         self._in_tag = True
         node = super()._parse_struct_or_union_specifier()
         if node.decls is not None:
-            node.attributes += self._gnu_attributes()
+            node.attributes += gnu.attributes(self)
         return node
 
     def _parse_enum_specifier(self) -> c_ast.Node:
         self._in_tag = True
         node = super()._parse_enum_specifier()
         if node.values is not None:
-            node.attributes += self._gnu_attributes()
+            node.attributes += gnu.attributes(self)
         return node
 
     def _parse_enumerator(self) -> c_ast.Node:
@@ -116,7 +116,7 @@ class GnuParser(GnuStatements):
     def _parse_external_declaration(self) -> Any:
         token = self._peek()
         if token is not None and token.type == "ASM":
-            return [self._parse_asm()]
+            return [gnu.asm(self)]
         if token is None or token.type in _PYCPARSERS_OWN:
             return super()._parse_external_declaration()
         if self._starts_declaration(token):
@@ -131,7 +131,7 @@ class GnuParser(GnuStatements):
             self._parse_error(f"before: {token.value}", self._tok_coord(token))
         if self._peek_declarator_name_info()[0] != "ID":
             return self._parse_declaration_end(self._parse_decl_body_with_spec(spec, saw_type))
-        leading = self._gnu_attributes()
+        leading = gnu.attributes(self)
         decl = self._parse_id_declarator()
         if not spec["type"]:
             spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
@@ -139,7 +139,7 @@ class GnuParser(GnuStatements):
             self._peek_type() == "LBRACE" or (self._starts_declaration() and not is_attribute(self._peek()))
         ):
             return [self._parse_function_definition(spec, decl)]
-        info: dict[str, Any] = {"decl": decl, "attributes": leading + self._declarator_suffix()}
+        info: dict[str, Any] = {"decl": decl, "attributes": leading + gnu.declarator_suffix(self)}
         if self._accept("EQUALS"):
             info["init"] = self._parse_initializer()
         decls = self._build_declarations(
@@ -186,27 +186,27 @@ class GnuParser(GnuStatements):
         return built
 
     def _parse_init_declarator(self, id_only: bool = False) -> Any:
-        leading = self._gnu_attributes()
+        leading = gnu.attributes(self)
         decl = self._parse_id_declarator() if id_only else self._parse_declarator()
-        info: dict[str, Any] = {"decl": decl, "attributes": leading + self._declarator_suffix()}
+        info: dict[str, Any] = {"decl": decl, "attributes": leading + gnu.declarator_suffix(self)}
         if self._accept("EQUALS"):
             info["init"] = self._parse_initializer()
         return info
 
     def _parse_struct_declarator(self) -> Any:
-        leading = self._gnu_attributes()
+        leading = gnu.attributes(self)
         info: dict[str, Any] = super()._parse_struct_declarator()
-        info["attributes"] = leading + self._declarator_suffix()
+        info["attributes"] = leading + gnu.declarator_suffix(self)
         return info
 
     def _parse_parameter_declaration(self) -> c_ast.Node:
         decl = self._parse_parameter_declaration_body()
-        decl.attributes = self._declarator_suffix()
+        decl.attributes = gnu.declarator_suffix(self)
         return decl
 
     def _parse_type_name(self) -> c_ast.Typename:
         name = super()._parse_type_name()
-        name.attributes = self._gnu_attributes()
+        name.attributes = gnu.attributes(self)
         return name
 
     def _scan_declarator_name_info(self) -> Any:
@@ -217,7 +217,7 @@ class GnuParser(GnuStatements):
     def _parse_declarator_kind(self, kind: str, allow_paren: bool) -> c_ast.Node:
         if not is_attribute(self._peek()):
             return super()._parse_declarator_kind(kind, allow_paren)
-        attributes = self._gnu_attributes()
+        attributes = gnu.attributes(self)
         if self._peek_type() != "TIMES":
             self._parse_error("an attribute is supported here only before '*'", attributes[0].coord)
         pointer = self._attributed_pointer(attributes)
@@ -234,7 +234,7 @@ class GnuParser(GnuStatements):
     def _parse_direct_abstract_declarator(self) -> c_ast.Node:
         mark = self._mark()
         if self._accept("LPAREN"):
-            attributes = self._gnu_attributes()
+            attributes = gnu.attributes(self)
             if attributes and self._peek_type() == "TIMES":  # `(attr *)`: a pointer, not a list of parameters
                 pointer = self._attributed_pointer(attributes)
                 decl = c_ast.TypeDecl(None, None, None, None)
@@ -268,9 +268,28 @@ class GnuParser(GnuStatements):
         token = self._accept("LBRACKET")
         if token is None:
             return super()._parse_designator()
-        expr = self._parse_value_or_range()
+        expr = gnu.value_or_range(self)
         self._expect("RBRACKET")
         return c_ast.ArrayDesignator(expr, self._tok_coord(token))
+
+    # -- statements -----------------------------------------------------------------------------------------
+    def _parse_block_item(self) -> Any:
+        if self._peek_type() == "GNU_LABEL":
+            return gnu.local_labels(self)
+        if gnu.at_attribute_statement(self) or gnu.at_label(self):
+            return self._parse_statement()
+        return super()._parse_block_item()
+
+    def _starts_statement(self) -> bool:
+        if self._peek_type() == "ASM" or gnu.at_attribute_statement(self) or gnu.at_label(self):
+            return True
+        return bool(super()._starts_statement())
+
+    def _parse_statement(self) -> c_ast.Node:
+        return gnu.statement(self) or super()._parse_statement()
+
+    def _parse_labeled_statement(self) -> c_ast.Node:
+        return gnu.labeled_statement(self)
 
     # -- expressions ----------------------------------------------------------------------------------------
     def _starts_expression(self, tok: Any = None) -> bool:
