@@ -17,6 +17,8 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+from explored import one_by_one
+
 from score_embed import config
 from score_embed.campaign import campaign
 from score_embed.explore.concolic import Explorer
@@ -49,7 +51,7 @@ HOW: dict[str, Callable[[Explorer, Pair], int]] = {
 
 def measure(settings: config.Settings, how: Callable[[Explorer, Pair], int], folder: Path) -> tuple[float, int, float]:
     """Bytes from the target a test, reruns, tests a second."""
-    with patch.object(Explorer, "_shared_conditions", how), redirect_stderr(StringIO()):
+    with one_by_one(), patch.object(Explorer, "_shared_conditions", how), redirect_stderr(StringIO()):
         found = campaign.run(replace(settings, out=folder)).summary
     link, runs = found.link, found.runs
     return link.bytes_in / runs, link.reruns, runs / found.seconds

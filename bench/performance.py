@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from explored import explored
+from explored import explored, one_by_one
 
 from score_embed import config
 from score_embed.campaign import campaign
@@ -134,6 +134,7 @@ def trail(tests: int) -> None:
         with (
             tempfile.TemporaryDirectory() as work,
             redirect_stderr(StringIO()),
+            one_by_one(),
             patch.object(Trail, "rewind", counted),
         ):
             found = campaign.run(replace(settings, strategy=strategy, out=Path(work) / "o")).summary

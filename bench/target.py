@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-from explored import explored
+from explored import explored, one_by_one
 from page import write_table
 from probes import cpu
 
@@ -96,7 +96,7 @@ def recorded(subject: Subject, board: str) -> list[bytes]:
         seed=1,
         no_witness=True,
     )
-    with patch.object(native, "Channel", Recording), patch.object(qemu, "Channel", Recording):
+    with one_by_one(), patch.object(native, "Channel", Recording), patch.object(qemu, "Channel", Recording):
         explored(settings)
     return max(Recording.lines, key=len)
 
