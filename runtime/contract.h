@@ -9,7 +9,7 @@
 #define SC_MAX_ARGUMENTS 63 /* scalar arguments whose taint is passed */
 #define SC_MAX_STRUCTS 8 /* struct arguments of one call whose taint is passed */
 #define SC_STACK_SITES 16 /* enter sites that are told of a bug */
-#define SC_MOST_VARIABLE 4096u /* bytes of an object that can change and is read as a whole */
+#define SC_MOST_VARIABLE 16384u /* bytes of an object that can change and is read as a whole */
 #define SC_FLOATS 0x8000u /* in a number of leaves: they may be floating-point numbers */
 #define SC_MODEL_TABLE 0x8000u /* in a table: of a model of the C library */
 #define SC_HASH_START {0x9e3779b9u, 0x7f4a7c15u}

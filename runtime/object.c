@@ -123,7 +123,7 @@ sc_extent sc_variable(const void *p, sc_extent *before)
     return found;
 }
 
-sc_extent sc_object(const void *p, sc_u32 bytes)
+static sc_extent around(const void *p)
 {
     sc_extent found = {0, 0}, before;
     sc_u32 freed = 0;
@@ -132,6 +132,17 @@ sc_extent sc_object(const void *p, sc_u32 bytes)
     if (freed) found.size = 0;
     if (!found.at) found = sc_variable(p, &before);
     found.size = SC_BYTES(found.size);
+    return found;
+}
+
+sc_extent sc_object(const void *p, sc_u32 bytes)
+{
+    sc_extent found = around(p);
     if (found.size > SC_MOST_VARIABLE || !holds(found, p, bytes)) found.size = 0;
     return found;
+}
+
+sc_u32 sc_is_object(const void *p, sc_u32 bytes)
+{
+    return holds(around(p), p, bytes);
 }

@@ -67,7 +67,7 @@ void sc_point(const sc_u8 *table, sc_u32 size)
 sc_uptr sc_beyond(sc_u32 pointer, sc_u64 taint, sc_u32 leaf, sc_uptr address, sc_uptr value)
 {
     if (!(taint & SC_POINTERS(pointer))) return 0;
-    return pointer == 1u && KIND(leaf) == SLOT && !(taint >> 2) ? address - value : FAR;
+    return (pointer & ~SC_BEHIND) == 1u && KIND(leaf) == SLOT && !(taint >> 2) ? address - value : FAR;
 }
 
 /* Whether the access may leave this object, wherever in it the pointer leads. */

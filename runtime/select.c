@@ -77,6 +77,14 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes)
 }
 
 #ifdef SC_FAMILIES
+sc_u32 sc_behind(sc_u32 pointer, sc_u64 taint, const SC_ROM sc_d *leaves, const sc_uptr *words)
+{
+    sc_u32 size;
+    if (!(pointer & SC_BEHIND) || taint & SC_POINTERS(pointer)) return 0;
+    size = leaves[1 + (leaves[0] & ~SC_FLOATS)];
+    return size && sc_is_object((const void *)words[1], size) ? size : 0;
+}
+
 /* A pointer was read somewhere in the object: remember what its pointers lead to. Constants have no size here but in
  * the list. Which of them it is says the host's formula, not the path, if the pointer that led there is symbolic, too:
  * runs of a path do not agree on it. */
@@ -113,7 +121,7 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
 {
     const sc_u8 *element = (const sc_u8 *)words[0];
     sc_u64 taint = sc_look(f, d + 3, words + 2);
-    sc_u32 size = taint ? sc_size_of(d[1], words, bytes) : 0;
+    sc_u32 size = taint ? sc_size_of(d[1] + SC_ARRAY(d[2] >> 1, taint, d + 3, words), words, bytes) : 0;
     sc_u32 inside = size ? words[0] - words[1] <= size - bytes : SC_CONSTANT(element);
     sc_u32 condition = size | inside;
     if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;

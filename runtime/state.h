@@ -256,6 +256,16 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
 /* The taint of the leaves that are a pointer's: two bits for each of so many, the first ones. */
 #define SC_POINTERS(count) (((sc_u64)1 << 2u * ((count) & 31u)) - 1u)
+/* Beside that count: words[1] is an array behind the pointer, and its size stands behind the leaves. */
+#define SC_BEHIND 128u
+#if SC_RAM_SIZE >= 0x8000u
+/* The size of that array, if the pointer is none of the input's and leads to an object that has room for it; else 0.
+ * `leaves`: their number, and they. */
+sc_u32 sc_behind(sc_u32 pointer, sc_u64 taint, const SC_ROM sc_d *leaves, const sc_uptr *words);
+#define SC_ARRAY sc_behind
+#else
+#define SC_ARRAY(pointer, taint, leaves, words) 0u
+#endif
 /* pointed.c: separate variables that one pointer may lead to. A small board's flash is for other things: each is a test
  * there. */
 typedef struct { sc_u64 which; sc_u32 count; } sc_several;
@@ -278,6 +288,7 @@ void sc_send_several(const sc_several *several);
 /* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody
  * knows. */
 sc_extent sc_object(const void *p, sc_u32 bytes);
+sc_u32 sc_is_object(const void *p, sc_u32 bytes); /* whether all of these are of one, however large it is */
 /* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed
  * size (its bytes: SC_BYTES): what lies right before it is nothing that is listed; and SC_ONE_OF_MANY. */
 sc_extent sc_variable(const void *p, sc_extent *before);

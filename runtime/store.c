@@ -53,7 +53,7 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
     if (!taint) return 0;
     anywhere = (taint & SC_POINTERS(d[3])) != 0; /* the pointer is symbolic, too */
     if (anywhere) stride = 1;
-    size = stride ? sc_size_of(d[1], words, bytes) : 0;
+    size = stride ? sc_size_of(d[1] + SC_ARRAY(d[3], taint, d + 4, words), words, bytes) : 0;
     object = (const sc_u8 *)words[1];
     if (stride && size / stride > MOST_ELEMENTS) size = 0;
     inside = size && words[0] - words[1] <= size - bytes;

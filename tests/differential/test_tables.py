@@ -219,6 +219,62 @@ def test_the_part_of_a_large_table_that_the_path_knows_is_no_fork(board: str, tm
     assert found["runs"] == found["paths"]
 
 
+BEHIND = """
+#include <stdlib.h>
+#include <string.h>
+#include "score.h"
+struct entry { unsigned char bits; unsigned short value; };
+struct state {
+    struct { unsigned char pad; struct entry table[16]; } first;
+    unsigned short counts[8];
+    unsigned char window[20000];  /* so the block is too large to be told as a whole */
+};
+static struct state *states[2], *chosen;
+static unsigned walk(struct state *s, unsigned char a, unsigned char b)
+{
+    s->counts[a & 7]++;
+    s->counts[b & 7] += 2;
+    if (s->counts[3] == 3) return 1;
+    if (s->first.table[a >> 4].bits == 5) {
+        if (s->first.table[b >> 4].value > 9000) return 2;
+        return 3;
+    }
+    return s->counts[(b >> 3) & 7] == 2 ? 4 : 5;
+}
+int main(void)
+{
+    unsigned char a, b;
+    unsigned i, end;
+    SYM_U8(a); SYM_U8(b);
+    for (i = 0; i < 2; i++) {
+        states[i] = calloc(1, sizeof *states[i]);
+        if (!states[i]) return 99;
+        for (end = 0; end < 16; end++) {
+            states[i]->first.table[end].bits = (unsigned char)(end * 7 % 9 + i);
+            states[i]->first.table[end].value = (unsigned short)(end * 1009);
+        }
+    }
+    chosen = states[0];
+    end = walk(chosen, a, b);
+#if SYMBOLIC_TOO
+    if (end == 5) end += walk(states[(a ^ b) & 1], b, a);
+#endif
+    free(states[0]); free(states[1]);
+    return (int)end;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS[:2])
+@pytest.mark.parametrize("symbolic_too", [0, 1])
+def test_an_array_behind_a_pointer_is_no_fork(board: str, symbolic_too: int, tmp_path: Path) -> None:
+    """Even if the compiler cannot tell whether the pointer is the input's: the run can."""
+    found = check(board, BEHIND.replace("SYMBOLIC_TOO", str(symbolic_too)), tmp_path, "--verify")
+    if not symbolic_too:
+        assert (found["stopped"], found["forks"], found["incomplete"]) == ("exhausted", [], [])
+        assert found["runs"] == found["paths"] == 5
+
+
 PROPERTIES = """
 #include "score.h"
 #define TIMES4(f, n) f(n), f((n) + 1), f((n) + 2), f((n) + 3)

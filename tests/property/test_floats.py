@@ -257,7 +257,7 @@ def test_ranges_answer_thresholds() -> None:
 def test_compiled_rows_are_the_evaluators(condition: Expr) -> None:
     if condition.deps != 3:
         return
-    rows = array("H", range(0, 65536, 97))
+    rows = array("Q", range(0, 65536, 97))
     hits, misses = split(condition, (0, 1), rows)
     assert list(hits) == [row for row in rows if evaluate(condition, row.to_bytes(2, "big"))]
     assert sorted([*hits, *misses]) == list(rows)

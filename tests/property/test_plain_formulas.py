@@ -158,7 +158,7 @@ def _check_sets(expr: Expr, plain: Plain, data: bytes, indices: list[int]) -> No
         runs = [value for first, last in intervals(byte_set(expr)) for value in range(first, last + 1)]
         assert runs == members(byte_set(expr))
     elif len(indices) == 2:
-        rows = array("H", range(0, 65536, 3001))
+        rows = array("Q", range(0, 65536, 3001))
         hits, misses = split(expr, indices, rows)
         assert sorted([*hits, *misses]) == list(rows)
         for row in rows:

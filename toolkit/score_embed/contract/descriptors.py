@@ -13,7 +13,7 @@ MAX_LEAVES = 32  # of one site: two mask bits each in one 64-bit varint
 MAX_ARGUMENTS = 63  # scalar arguments whose taint is passed
 MAX_STRUCTS = 8  # struct arguments of one call whose taint is passed
 STACK_SITES = 16  # `enter` sites that are told of a bug
-MOST_VARIABLE = 4096  # bytes of an object that can change and is read at a symbolic address
+MOST_VARIABLE = 16384  # bytes of an object that can change and is read at a symbolic address
 
 FLOATS = 0x8000  # in the number of leaves: they may be floating-point numbers
 MODEL_TABLE = 0x8000  # in the number of struct parameters: of a model of the C library

@@ -43,7 +43,7 @@ from score_embed.frontend.types.ctype import (
 
 MOST_CONSTANT = 65535  # bytes of a constant object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to
-MOST_LEAVES, MOVED = 31, 64  # of a pointer, as `sc_select` and `sc_store` are told
+MOST_LEAVES, MOVED, BEHIND = 31, 64, 128  # of a pointer, as `sc_select` and `sc_store` are told
 ORIGIN = "origin"  # the name of an assignment's site
 
 
@@ -137,13 +137,18 @@ class MemoryEmitter:
         if not address.can_be_tainted:
             return self._assign(s)
         dest, load = self.p.dest(s.dest), self.p.template(s.exp)
-        array, size, flags = self._object_of(place)
+        array, size, flags, behind = self._object_of(place)
         d = self.p.descriptor(
             self.p.site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
         self.p.descriptor(
-            self.p.site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
-            [f"(sc_d) ({size})", str(int(flags) | self._pointer_of(place) << 1), *address.descriptor()],
+            self.p.site(SiteKind.SELECT, [*dest.words(), "0" if behind else size, flags, *address.site_words()]),
+            [
+                _object_size(size, behind),
+                str(int(flags) | (self._pointer_of(place) | behind) << 1),
+                *address.descriptor(),
+                *_array_size(size, behind),
+            ],
         )
         probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
@@ -162,7 +167,7 @@ class MemoryEmitter:
             value = read_field(s.exp, unqualified(s.dest.type), s.dest, self.p.types) if is_field else s.exp
             return self._assign(Assign(s.coord, s.dest, value))
         stored = field_text(s.dest, s.exp.c()) if is_field else s.exp.c()
-        array, size, _ = self._object_of(s.dest)
+        array, size, _, behind = self._object_of(s.dest)
         step = self._step_of(s.dest)
         if size != "0":
             size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
@@ -171,8 +176,14 @@ class MemoryEmitter:
             [dest.descriptor(), *template.descriptor()],
         )
         self.p.descriptor(
-            self.p.site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
-            [f"(sc_d) ({size})", f"(sc_d) ({step})", str(self._pointer_of(s.dest)), *address.descriptor()],
+            self.p.site(SiteKind.STORE, [*dest.words(), "0" if behind else size, step, *address.site_words()]),
+            [
+                _object_size(size, behind),
+                f"(sc_d) ({step})",
+                str(self._pointer_of(s.dest) | behind),
+                *address.descriptor(),
+                *_array_size(size, behind),
+            ],
         )
         probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
         return f"{probe};{self.p.value(s.exp.c(), s.exp.type)} {s.dest.text} = {stored};"
@@ -198,18 +209,30 @@ class MemoryEmitter:
     def _changing(probe: str, descriptor: str, words: list[str]) -> str:
         return f"{probe}(sc_f, {descriptor}, ({ARRAY} {{ {', '.join(words)} }})"
 
-    def _object_of(self, place: Place) -> tuple[str, str, str]:
-        """Where the object begins that the place is in, its size and flags. Size 0: only the runtime can find it."""
+    def _object_of(self, place: Place) -> tuple[str, str, str, int]:
+        """Where the object begins that the place is in, its size and flags. Size 0: only the runtime can find it. Last,
+        BEHIND if it is that object only while the pointer that leads there is not symbolic."""
         array = place.array
-        if array is None or self.p.maybe.exp(self.p.said(array.address)):
-            self.p.numbering.finds_objects = True
-            return "0", "0", "0"
+        behind = array is not None and self.p.maybe.exp(self.p.said(array.address))
+        self.p.numbering.finds_objects |= array is None or behind
+        if array is None or (behind and not self._is_behind_pointer(place, array)):
+            return "0", "0", "0", 0
         assert isinstance(array.type, Array)
         constant = array.static and is_constant(array.type)
         most = MOST_CONSTANT if constant else MOST_VARIABLE
         size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
         flags = str(int(SelectFlag.CONSTANT) if constant else 0)
-        return f"(sc_word) &{array.text}", size, flags
+        return f"(sc_word) &{array.text}", size, flags, BEHIND if behind else 0
+
+    def _is_behind_pointer(self, place: Place, array: Place) -> bool:
+        """Whether nothing but the pointer's own leaves, which `_pointer_of` counts, decide where the array is."""
+        base = base_of(self.p.said(array.address))
+        if base != base_of(self.p.said(place.address)) or not self._pointer_of(place):
+            return False
+        leaves, whole = self.p.new_template(), self.p.new_template()
+        leaves.add(base)
+        whole.add(self.p.said(array.address))
+        return len(whole.leaves) == len(leaves.leaves) <= MOST_LEAVES
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:
         dest = self.p.dest(place)
@@ -300,6 +323,16 @@ class MemoryEmitter:
         if s.dest.static and s.count is None:
             return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, ())
         return LeafText(Where.MEMORY, 8, "0", 0, ())
+
+
+def _object_size(size: str, behind: int) -> str:
+    """What a descriptor begins with. Of an array behind a pointer only the run can tell whether it is the object; its
+    size comes last."""
+    return "0" if behind else f"(sc_d) ({size})"
+
+
+def _array_size(size: str, behind: int) -> list[str]:
+    return [f"(sc_d) ({size})"] if behind else []
 
 
 def _slot_cleared(dest: SlotRef) -> str:
