@@ -245,7 +245,8 @@ class _Campaign:
             until = min(status.due_at, self._witness.look_at if self._witness is not None else status.due_at)
             before, most = self._ledger.totals.runs, self._settings.max_tests
             left = most - self._tests if most is not None else _MANY
-            left = 1 if self._own else left  # those are not in the work list
+            # The user's own are not in the work list; and whether the goal is reached is asked before each test.
+            left = 1 if self._own or self._is_reached() else left
             was_begun, begun = self._rounds.go(pair, left, until)
             if was_begun:
                 self._tests += self._ledger.totals.runs - before
