@@ -115,6 +115,9 @@ def test_what_the_compiler_knows_is_read_from_the_image() -> None:
         [7, 4, 0, [0, 1, "&&"], [[0, "a", None], [0, "b", None]]],
         [0, 4, 0, [0, 1, "^"], [[0, "a", None], [0, "b", None]]],
         [0, 4, 0],
+        ["t.c", 4, 0, [0, 1, "&&"], [[0, "a", None], [16, "b", None]]],
+        [0, 4, 0, [0, 1, "&&"], [[0, "a", 7], [16, "b", None]]],
+        [0, 4, 0, [0, 1, "&&"], [["a", 0, None], [16, "b", None]]],
     ],
 )
 def test_a_damaged_decision_is_refused(row: list[Any]) -> None:
@@ -180,7 +183,7 @@ def test_each_decision_that_was_left_is_counted() -> None:
 def test_constants_are_part_of_a_vector_and_have_no_event() -> None:
     """1 && !a || (0 || b) && c, of which only a, b and c have probes."""
     conditions = [Condition(0, "1", True), Condition(16, "a"), Condition(0, "0", False), Condition(17, "b")]
-    postfix = [0, 1, "!", "&&", 2, 3, "||", 4, "&&", "||"]
+    postfix: list[int | str] = [0, 1, "!", "&&", 2, 3, "||", 4, "&&", "||"]
     one = decision("t.c", 1, "f", postfix, [*conditions, Condition(18, "c")])
     reader = VectorReader(SiteTable(32, table().sites, (one,)))
     assert reader.read(events((16, 0))).taken == {(0, "TF---")}

@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from score_embed.contract.meta import StretchRow
 
 AND, OR, NOT = "&&", "||", "!"
 TRUE, FALSE, SKIPPED = "T", "F", "-"  # of a vector
@@ -99,10 +101,11 @@ class Decision:
         return f"({shown[number]})" if self.nodes[number].op not in ("", NOT, above) else shown[number]
 
 
-def decision(file: str, line: int, function: str, postfix: Sequence[Any], conditions: Sequence[Condition]) -> Decision:
+def decision(
+    file: str, line: int, function: str, postfix: Sequence[int | str], conditions: Sequence[Condition]
+) -> Decision:
     """One as it was read. Raises ValueError as `nodes` does."""
-    words = tuple(word if word in (AND, OR, NOT) else int(word) for word in postfix)
-    found = Decision(file, int(line), function, words, tuple(conditions))
+    found = Decision(file, line, function, tuple(postfix), tuple(conditions))
     _ = found.nodes
     return found
 
@@ -129,11 +132,9 @@ class Stretch(NamedTuple):
         return not covered.isdisjoint(self.begun) or not covered.isdisjoint(self.ended)
 
 
-def stretch(function: str, files: Sequence[str], row: Sequence[Any]) -> Stretch:
-    """One as the section `.sc_meta` has it: its statements as pairs of file and line, `sure`, `begun`, `ended`,
-    `beside`. Raises ValueError, TypeError or IndexError if it is none."""
-    places, sure, begun, ended, beside = row
-    lines = tuple((files[file], int(line)) for file, line in places)
-    if not 0 <= sure <= len(lines):
+def stretch(row: StretchRow, files: Sequence[str], functions: Sequence[str]) -> Stretch:
+    """One as the section `.sc_meta` has it. Raises ValueError or IndexError if it is none."""
+    lines = tuple((files[file], line) for file, line in row.lines)
+    if not 0 <= row.sure <= len(lines):
         raise ValueError("a stretch of statements is sure of more than it has")
-    return Stretch(function, lines, int(sure), tuple(map(int, begun)), tuple(map(int, ended)), bool(beside))
+    return Stretch(functions[row.function], lines, row.sure, tuple(row.begun), tuple(row.ended), bool(row.beside))

@@ -5,12 +5,12 @@ No I/O here: sections come in as bytes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 from score_embed.contract.coverage import Condition, Decision, Stretch, decision, stretch
+from score_embed.contract.meta import ConditionRow, DecisionRow, UnitText, read
 from score_embed.contract.sites import FIRST_SITE, MAGIC, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 
 
@@ -29,8 +29,8 @@ def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
             raise SiteTableError(f"site {site.id} is defined twice or reserved")
         sites[site.id] = site
     try:
-        decisions = tuple(_parse_decision(row, sites) for row in decided if _is_there(row, sites))
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        decisions = tuple(_decision(said, sites) for said in decided if _is_there(said.row, sites))
+    except (ValueError, LookupError) as error:
         raise SiteTableError(f"the decisions in the section .sc_meta are damaged: {error}") from error
     stretches = tuple(row for enter, row in stated if enter in sites)  # else the compiler left the function out
     return SiteTable(pointer_bits, sites, decisions, stretches)
@@ -69,46 +69,48 @@ class _Words:
         return sum((self.next() & ((1 << bits) - 1)) << bits * i for i in range(self.per_long))
 
 
-def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[Any], list[tuple[int, Stretch]]]:
-    """The places of sites; the decisions: file, line, function, tree, conditions; and stretches, each with the `enter`
-    site of its function."""
+class _Said(NamedTuple):
+    """A decision, with the text that names its file and function."""
+
+    unit: UnitText
+    row: DecisionRow
+
+
+def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[_Said], list[tuple[int, Stretch]]]:
+    """The places of sites, the decisions, and stretches, each with the `enter` site of its function."""
     places: dict[int, tuple[str, int, str, str]] = {}
-    decisions: list[Any] = []
+    decisions: list[_Said] = []
     stretches: list[tuple[int, Stretch]] = []
     for text in meta.split(b"\0"):
         if not text:
             continue
         try:
-            unit = json.loads(text)
-            for ident, file, line, function, name in unit.get("sites", ()):
-                places[ident] = (unit["files"][file], line, unit["functions"][function], name)
-            for file, line, function, tree, conditions in unit.get("decisions", ()):
-                decisions.append((unit["files"][file], line, unit["functions"][function], tree, conditions))
-            for enter, function, *row in unit.get("statements", ()):
-                stretches.append((enter, stretch(unit["functions"][function], unit["files"], row)))
-        except (ValueError, KeyError, IndexError, TypeError) as error:
+            unit = read(text)
+            for site in unit.sites:
+                places[site.site] = (unit.files[site.file], site.line, unit.functions[site.function], site.name)
+            decisions += [_Said(unit, row) for row in unit.decisions]
+            stretches += [(row.enter, stretch(row, unit.files, unit.functions)) for row in unit.statements]
+        except (ValueError, IndexError) as error:
             raise SiteTableError(f"the section .sc_meta is damaged: {error}") from error
     return places, decisions, stretches
 
 
-def _is_there(row: Any, sites: Mapping[int, Site]) -> bool:
+def _is_there(row: DecisionRow, sites: Mapping[int, Site]) -> bool:
     """A function that nobody calls is left out by the compiler, with its sites; the text of its decisions stays."""
-    idents = [ident for ident, *_ in row[-1] if ident]
+    idents = [condition.site for condition in row.conditions if condition.site]
     return not idents or any(ident in sites for ident in idents)
 
 
-def _parse_decision(row: Any, sites: Mapping[int, Site]) -> Decision:
-    file, line, function, tree, conditions = row
-    return decision(
-        file, line, function, tree, [_parse_condition(at, text, value, sites) for at, text, value in conditions]
-    )
+def _decision(said: _Said, sites: Mapping[int, Site]) -> Decision:
+    unit, row = said
+    conditions = [_condition(one, sites) for one in row.conditions]
+    return decision(unit.files[row.file], row.line, unit.functions[row.function], row.postfix, conditions)
 
 
-def _parse_condition(ident: int, text: str, literal: bool | None, sites: Mapping[int, Site]) -> Condition:
-    site = sites[ident] if ident else None
-    if site is not None and site.kind is SiteKind.CONSTANT:
-        literal = bool(site.size)
-    return Condition(ident, text, literal)
+def _condition(row: ConditionRow, sites: Mapping[int, Site]) -> Condition:
+    site = sites[row.site] if row.site else None
+    constant = bool(site.size) if site is not None and site.kind is SiteKind.CONSTANT else row.literal
+    return Condition(row.site, row.text, constant)
 
 
 def _parse_site(reader: _Words, places: Mapping[int, tuple[str, int, str, str]]) -> Site:

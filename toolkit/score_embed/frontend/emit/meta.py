@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
+from score_embed.contract.meta import ConditionRow, DecisionRow, SiteRow, StretchRow, UnitText, written
 from score_embed.contract.sites import FIRST_SITE
 from score_embed.frontend.ir.body import Coord, Decision
 
 _SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
 _PORTION = 12_000  # bytes of decisions, or of stretches, in one text, but for one that has more
+
+Row = TypeVar("Row", DecisionRow, StretchRow)
 
 
 @dataclass
@@ -45,13 +48,14 @@ class Meta:
     file: str
     files: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
-    sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
+    sites: list[SiteRow] = field(default_factory=list)
     # with their conditions' sites
     decisions: dict[int, tuple[Decision, str, dict[int, int]]] = field(default_factory=dict)
-    stretches: list[list[Any]] = field(default_factory=list)  # of statements, if they are told
+    stretches: list[StretchRow] = field(default_factory=list)  # of statements, if they are told
 
     def add(self, site: int, coord: Coord, function: str, name: str) -> None:
-        self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
+        file = _index(self.files, coord.file)
+        self.sites.append(SiteRow(site, file, coord.line, _index(self.functions, function), name))
 
     def decide(self, decision: Decision, condition: int, site: int, function: str) -> None:
         """A condition of a decision has this site. Those of a single condition are not listed."""
@@ -59,44 +63,49 @@ class Meta:
             known = self.decisions.setdefault(id(decision), (decision, function, {}))
             known[2][condition] = site
 
-    def tell(self, enter: int, function: str, lines: Sequence[Coord], row: Sequence[Any]) -> None:
-        """A stretch of statements of the function with this `enter` site; `row`: what contract/coverage.py reads behind
-        them."""
-        places = [[_index(self.files, line.file), line.line] for line in lines]
-        self.stretches.append([enter, _index(self.functions, function), places, *row])
+    def tell(
+        self,
+        enter: int,
+        function: str,
+        lines: Sequence[Coord],
+        sure: int,
+        begun: list[int],
+        ended: list[int],
+        *,
+        beside: bool,
+    ) -> None:
+        """A stretch of statements of the function with this `enter` site: as contract/coverage.py has it."""
+        places = [(_index(self.files, line.file), line.line) for line in lines]
+        where = _index(self.functions, function)
+        self.stretches.append(StretchRow(enter, where, places, sure, begun, ended, int(beside)))
 
     def c(self) -> str:
-        texts = [self._text("sites", self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
-        texts += [self._text("decisions", rows) for rows in _portions(self._decided())]
-        texts += [self._text("statements", rows) for rows in _portions(self.stretches)]
-        return "".join(_array(n, text) for n, text in enumerate(texts))
+        units = [UnitText(sites=self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
+        units += [UnitText(decisions=rows) for rows in _portions(self._decided())]
+        units += [UnitText(statements=rows) for rows in _portions(self.stretches)]
+        for unit in units:
+            unit.file, unit.files, unit.functions = self.file, self.files, self.functions
+        return "".join(_array(n, written(unit)) for n, unit in enumerate(units))
 
-    def _decided(self) -> Iterator[list[Any]]:
-        """Of each decision: file, line, function, tree; and the site, the text and the value of each condition."""
+    def _decided(self) -> Iterator[DecisionRow]:
         for decision, function, sites in self.decisions.values():
             conditions = [
-                [sites.get(number, 0), text, literal]
+                ConditionRow(sites.get(number, 0), text, literal)
                 for number, (text, literal) in enumerate(zip(decision.texts, decision.literals, strict=True))
             ]
             place = _index(self.files, decision.coord.file), decision.coord.line, _index(self.functions, function)
-            yield [*place, decision.postfix, conditions]
-
-    def _text(self, key: str, rows: list[Any]) -> str:
-        return json.dumps(
-            {"file": self.file, key: rows, "files": self.files, "functions": self.functions},
-            separators=(",", ":"),
-        )
+            yield DecisionRow(*place, decision.postfix, conditions)
 
 
-def _portions(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
+def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Rows that go into one text."""
-    portion: list[Any] = []
+    portion: list[Row] = []
     size = 0
     for row in rows:
-        size += len(json.dumps(row))
+        size += len(written(row))
         if portion and size > _PORTION:
             yield portion
-            portion, size = [], len(json.dumps(row))
+            portion, size = [], len(written(row))
         portion.append(row)
     if portion:
         yield portion

@@ -130,8 +130,8 @@ class Probes:
         """The stretches of the function go into the image, once all of it is printed. `beside`: interrupts may run
         it."""
         for one in told:
-            ways = [sorted(self._coverage[way] for way in some) for some in (one.begun, one.ended)]
-            self.meta.tell(self._first_site, self.body.name, one.lines, [one.sure, *ways, int(beside)])
+            begun, ended = (sorted(self._coverage[way] for way in some) for some in (one.begun, one.ended))
+            self.meta.tell(self._first_site, self.body.name, one.lines, one.sure, begun, ended, beside=beside)
 
     def begin_table(self, enter: int) -> None:
         """The table begins with the site that all others are counted from."""
