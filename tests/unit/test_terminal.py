@@ -144,6 +144,18 @@ def test_a_test_that_was_not_decoded_shows_its_bytes() -> None:
     assert "raw abcd" in console.export_text()
 
 
+@pytest.mark.parametrize(("size", "is_cut"), [(100, False), (101, True), (5000, True)])
+def test_what_is_long_is_cut_off_in_the_table(size: int, is_cut: bool) -> None:
+    long = TestRow(1, bytes(size), "return", 0, 1, "mispredicted", "", (), "x" * 2 * size)
+    decoded = TestRow(2, b"\x06", "return", 0, 2, "new", "", (Named("x", 0, 1, "unsigned"),), "")
+    console = Console(record=True, width=1000, file=io.StringIO())
+    console.print(show_module._tests([long, decoded]))
+    text = console.export_text()
+    assert (f"{'x' * 200}… ({2 * size} characters)" in text) is is_cut
+    assert ("00… (" in text) is (size >= 100)
+    assert max(map(len, text.splitlines())) < 500
+
+
 def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

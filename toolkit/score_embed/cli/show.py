@@ -19,6 +19,7 @@ from score_embed.results.testcase import ended
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
 FEW_TESTS = 10
 MOST_ROWS = 10
+MOST_SHOWN = 200  # characters of a value or an output; whole they are in the report and in the record
 UNWRAPPED = 1000
 
 
@@ -77,13 +78,17 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
     table.add_column("output")
     listed = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     for test in listed:
-        values = [plain(str(inputs[test.number].get(name, ""))) for name in names]
+        values = [_cut(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
-            values[0] = Text(f"raw {test.input.hex()}")
+            values[0] = _cut(f"raw {test.input.hex()}")
         if stubbed:
-            values.append(plain("; ".join(shown.answers(test.inputs))))
+            values.append(_cut("; ".join(shown.answers(test.inputs))))
         verdict = ended(test.verdict, test.code) if test.code else test.verdict
-        table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
+        table.add_row(str(test.number), *values, plain(verdict), _cut(test.output))
     if len(listed) < len(tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return table
+
+
+def _cut(value: str) -> Text:
+    return plain(value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}… ({len(value)} characters)")
