@@ -127,9 +127,19 @@ class Round {
             if (node.width == 1) require((byte_set(id)[at / 64] >> at % 64 & 1) == (value & 1), "a byte set is wrong");
         }
         std::vector<u32> indices = node.deps.indices();
-        if (indices.size() == 2) {
-            u16 row = u16(input_[indices[0]] << 8 | input_[indices[1]]);
-            auto [hits, misses] = split(id, int(indices[0]), int(indices[1]), &row, 1);
+        if (!indices.empty() && indices.size() <= MOST_ROW_BYTES) {
+            Row row = 0;
+            std::vector<RowsPart> parts;
+            std::vector<Row> singles(indices.size());
+            std::vector<ByteSet> sets(indices.size(), ByteSet{});
+            for (std::size_t k = 0; k < indices.size(); ++k) {
+                u8 mine = input_[indices[k]];
+                row = row << 8 | mine, singles[k] = mine, sets[k][mine / 64] = u64(1) << mine % 64;
+                parts.push_back({&singles[k], 1, {k}});
+            }
+            require(product(parts) == Rows{row} && all_rows(sets) == Rows{row} && within(&row, 1, sets) == Rows{row},
+                    "a row is put together wrongly");
+            auto [hits, misses] = split(id, std::vector<int>(indices.begin(), indices.end()), &row, 1);
             require(hits.size() == (value ? 1 : 0) && hits.size() + misses.size() == 1, "rows are split wrongly");
         }
         if (GridPtr grid = has_tables_ ? grids_.of(id) : nullptr) {

@@ -74,7 +74,8 @@ class Emitter:
             *(["sc_passed = sc_arguments();"] if body.declared is not None else []),
             *params,
         ]
-        return "\n".join([*opening, *self.p.lines, "}\n"])
+        *lines, end = self.p.lines
+        return "\n".join([*opening, *lines, f"{end} }}\n"])  # the brace's code is on the last line, too
 
     def _put_marks(self, numbers: Iterable[int]) -> None:
         for number in numbers:
