@@ -377,18 +377,6 @@ def test_the_time_ends_also_a_path_of_a_million_branches(tmp_path: Path) -> None
 @pytest.mark.parametrize("goal", ["branch", "statement"])
 def test_a_goal_ends_the_campaign_as_soon_as_it_is_reached(goal: str, tmp_path: Path) -> None:
     """Of 4,096 paths two reach it; the test after that was begun when it was known."""
-    text = """
-#include "score.h"
-int main(void)
-{
-    unsigned char b[12];
-    int n = 0;
-    SYM_BYTES(b, sizeof b);
-    for (unsigned i = 0; i < sizeof b; i++)
-        if (b[i] == 'a' + i)
-            n++;
-    return n;
-}
-"""
+    text = MANY.replace("b[14]", "b[12]")
     found = explore(tmp_path, {"p.c": text}, "--goal", goal, "--strategy", "dfs", first={"b": "00" * 12})
     assert (found.summary["stopped"], found.summary["runs"]) == ("goal", 3)
