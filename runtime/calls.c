@@ -59,7 +59,15 @@ static void bind(sc_frame *f)
         sc_varint(taint);
     }
     sc.opaque = 0; /* the indirect call was none after all */
+    sc.given = 0;
     sc.struct_args_bound = sc.structs;
+}
+
+/* Code without probes may never come back (exit, a trap, a hang, longjmp): then, too, it is said what it was given. */
+static void tell_given(void)
+{
+    if (sc.given) sc_note(sc.given, sc.given_at);
+    sc.given = 0;
 }
 
 static void enter_callback(sc_frame *f)
@@ -67,6 +75,7 @@ static void enter_callback(sc_frame *f)
     MASKS(f)[0] = CALLBACK;
     sc.call = 0;
     f->self = (const void *)(sc_uptr)sc.opaque;
+    tell_given(); /* what it was given may decide that it calls back */
     if (sc.opaque) sc.shadow(0);
     sc.opaque = 0;
     sc.struct_args_bound = 0;
@@ -187,10 +196,14 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (seen) sc.seen = SITE(f, d);
         return 0;
     }
+    tell_given(); /* of a call that a longjmp has left */
     sc.callee = 0;
     sc.returned = 0;
     sc.opaque = 0;
     if (seen && d[1] & SC_OPAQUE_OUTPUT) sc.told = 1;
+    else if (seen == 2u) sc.given = SC_EVENT_FOUND;
+    else if (seen) sc.given = seen == NUMBERS ? SC_EVENT_OPAQUE_NUMBERS : SC_EVENT_OPAQUE_ARGUMENTS;
+    sc.given_at = sc.last_site;
     if (!(d[1] & SC_OPAQUE_HARMLESS)) {
         sc_taint_forget_dead(__builtin_dwarf_cfa());
         sc.opaque = sc.last_site;
@@ -206,10 +219,7 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     sc_d dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & SC_OPAQUE_OUTPUT)) {
-        sc_u32 kind = seen == NUMBERS ? SC_EVENT_OPAQUE_NUMBERS : SC_EVENT_OPAQUE_ARGUMENTS;
-        sc_note(seen == 2u ? SC_EVENT_FOUND : kind, sc.last_site);
-    }
+    tell_given();
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];

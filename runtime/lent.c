@@ -9,6 +9,13 @@
 
 #include <stdarg.h>
 
+/* The call that sc_opaque announced finds it, unless its callee has probes. */
+static sc_uint found_by_call(sc_u32 found)
+{
+    if (found && !sc.given) sc.given = SC_EVENT_FOUND;
+    return found ? 2u : 0;
+}
+
 #if SC_RAM_SIZE < 0x1000
 static sc_u32 reach(void)
 {
@@ -26,7 +33,7 @@ sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...)
 {
     (void)pointers;
     (void)numbers;
-    return reach() ? 2u : 0;
+    return SC_IN_INTERRUPT() ? 0 : found_by_call(reach());
 }
 
 sc_u32 sc_lent_to_handlers(const void *p, sc_size n)
@@ -206,7 +213,7 @@ sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...)
     found = finds();
     sc.lent = kept;
     settled = 0;
-    return found ? 2u : 0;
+    return found_by_call(found);
 }
 
 /* Variables that handlers without probes name. */

@@ -338,6 +338,7 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc_port_run(sc.watchdog_ms);
     find_device();
     if (sc.seen) sc_note(SC_EVENT_SEEN, sc.seen);
+    if (sc.given) sc_note(sc.given, sc.given_at);
     sc.ended = 1;
     send_end();
 }

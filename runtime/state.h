@@ -79,6 +79,7 @@ typedef struct {
     const void *returned;
     sc_u32 result_taint, structs, struct_args_bound;
     sc_uint told;                 /* symbolic data was put out */
+    sc_u32 given, given_at;       /* what code without probes was given, an event, and its site; not 0: not said yet */
     sc_uint lent;                 /* how many objects code without probes may know (lent.c) */
     sc_u32 (*reach)(void);        /* whether it finds symbolic data there, once there is such code */
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from exploring import record
-from runner import BOARDS, explore
+from runner import BOARDS, explore, score_embed
 
 from score_embed.board.profile import find_board
 from score_embed.campaign import folder as campaign_folder
 from score_embed.contract.outcome import Run
+from score_embed.errors import NothingToExplore
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
@@ -297,6 +298,50 @@ def test_printing_a_symbolic_value_loses_nothing(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": program})
     assert found.summary["stopped"] == "exhausted"
     assert found.summary["paths"] == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "header"),
+    [
+        ("write(1, &c, 1);", "unistd.h"),
+        ('warnx("%d", c);', "err.h"),
+        ('if (c == 5) err(c, "five");', "err.h"),
+        ('syslog(3, "%d", c);', "syslog.h"),
+    ],
+)
+def test_what_the_library_puts_out_loses_nothing(tmp_path: Path, call: str, header: str) -> None:
+    text = f"""
+        #include <{header}>
+        #include "score.h"
+        int main(void)
+        {{
+            unsigned char c;
+            SYM_U8(c);
+            {call}
+            if (c == 7) return 1;
+            return 0;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": text})
+    assert (found.summary["stopped"], found.summary["incomplete"]) == ("exhausted", [])
+
+
+def test_a_function_of_the_project_may_be_called_as_one_of_the_library(tmp_path: Path) -> None:
+    text = """
+        #include "score.h"
+        int write(int to, const unsigned char *p, int n);
+        int main(void)
+        {
+            unsigned char c;
+            SYM_U8(c);
+            if (write(1, &c, 1) == 2) return 1;
+            return 0;
+        }
+    """
+    native = "int write(int to, const unsigned char *p, int n) { return p[0] == 9 ? 2 : n; }\n"
+    found = explore(tmp_path, {"p.c": text, "own.c": native}, "--board", "mps2-an385", native=("own.c",))
+    assert found.summary["stopped"] == "drained"
+    assert GIVEN in found.incomplete
 
 
 KEPT = """
@@ -678,3 +723,69 @@ def test_bounds_that_an_opaque_result_has_a_say_in_are_noted(tmp_path: Path, cal
     found = explore(tmp_path, {"p.c": program}, first={"x": first, "y": 0})
     assert found.summary["stopped"] == "drained"
     assert DECIDES in {note["what"] for note in found.summary["incomplete"]}
+
+
+ENDS_WITHIN = """
+#include <stdlib.h>
+#include "score.h"
+int far(unsigned char *p);
+int back(int v) { if (v == 3) exit(4); return v; }
+int main(void)
+{
+    unsigned char a[2];
+    int (*volatile by)(unsigned char *) = far;
+    SYM_BYTES(a, 2);
+    if (CALL == 5) return 1;
+    return a[1] == 7;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("call", ["far(a)", "by(a)"])
+@pytest.mark.parametrize("end", ["exit(1)", "abort()", "back(3)"])
+def test_what_opaque_code_was_given_is_said_where_it_never_comes_back(
+    tmp_path: Path, board: str, call: str, end: str
+) -> None:
+    far = "#include <stdlib.h>\nint back(int v);\n"
+    far += f"int far(unsigned char *p) {{ if (p[0] == 9) {end}; return p[0] & 1; }}\n"
+    files = {"p.c": ENDS_WITHIN.replace("CALL", call), "far.c": far}
+    found = explore(tmp_path, files, "--board", board, first={"a": "0900"}, native=("far.c",))
+    assert (found.summary["stopped"], found.summary["runs"]) == ("drained", 1)
+    assert [(row["what"], row["line"], row["count"]) for row in found.summary["incomplete"]] == [(GIVEN, 11, 1)]
+
+
+LEFT_BY_JUMP = """
+#include <setjmp.h>
+#include "score.h"
+static jmp_buf out;
+int far(unsigned char *p, jmp_buf to);
+int main(void)
+{
+    unsigned char a[2];
+    int (*volatile by)(unsigned char *, jmp_buf) = far;
+    SYM_BYTES(a, 2);
+    if (!setjmp(out)) CALL(a, out);
+    return a[1] == 7;
+}
+"""
+
+
+@pytest.mark.parametrize("call", ["far", "by"])
+def test_what_opaque_code_was_given_is_said_where_it_leaves_by_longjmp(tmp_path: Path, call: str) -> None:
+    far = "#include <setjmp.h>\nint far(unsigned char *p, jmp_buf to) { if (p[0] == 9) longjmp(to, 1); return 0; }\n"
+    files = {"p.c": LEFT_BY_JUMP.replace("CALL", call), "far.c": far}
+    found = explore(tmp_path, files, first={"a": "0900"}, native=("far.c",))
+    assert (found.summary["stopped"], found.summary["runs"]) == ("drained", 1)
+    assert [(row["what"], row["line"], row["count"]) for row in found.summary["incomplete"]] == [(GIVEN, 11, 1)]
+
+
+def test_opaque_code_that_never_ends_is_no_wrong_assumption(tmp_path: Path) -> None:
+    far = "int far(unsigned char *p) { while (p[0] == 9) ; return 0; }\n"
+    (tmp_path / "p.c").write_text(ENDS_WITHIN.replace("CALL", "far(a)"))
+    (tmp_path / "far.c").write_text(far)
+    (tmp_path / "first.json").write_text('{"inputs": {"a": "0900"}}')
+    options = ("--native", "far.c", "--first", "first.json", "--out", "out")
+    done = score_embed("run", *options, "p.c", cwd=tmp_path)
+    assert done.returncode == NothingToExplore.exit_code, done.stderr
+    assert "nothing explored, no test came to its end after" in done.stdout

@@ -160,7 +160,10 @@ def place(first: First, complete: Complete, layout: Layout) -> bytes:
     objects: Sequence[Named] = ()
     for _ in range(ROUNDS):
         test, finished = complete(data)
-        objects = layout(finished, test.input)
+        said = layout(finished, test.input)
+        if objects and not said:
+            break  # the target died of these inputs, and cannot say where they lie
+        objects = said
         placed = first.fill(test.input, objects)
         if placed == data:
             break

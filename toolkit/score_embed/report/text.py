@@ -81,13 +81,21 @@ def said_apart(judged: Mapping[str, int]) -> str:
     return ", ".join(f"{judged[word]} {done}" for word, done in DONE.items() if judged.get(word))
 
 
-NOTHING_MET = "no input fulfils what is assumed of it"
+_NOTHING_MET = "no input fulfils what is assumed of it"
+
+
+def why_vacuous(summary: Summary) -> str:
+    """Of a campaign without any path: what its tests did instead."""
+    is_hung = any(row.what == Verdict.WATCHDOG for row in summary.incomplete)
+    return "no test came to its end" if is_hung else _NOTHING_MET
 
 
 def ended(summary: Summary) -> str:
     """How the campaign ended; what was exhausted, only within the bounds that its harness has."""
     if summary.is_vacuous:
-        return f"nothing explored, {NOTHING_MET} ({', '.join(summary.within) or 'SCORE_ASSUME'})"
+        why = why_vacuous(summary)
+        assumed = f" ({', '.join(summary.within) or 'SCORE_ASSUME'})" if why == _NOTHING_MET else ""
+        return f"nothing explored, {why}{assumed}"
     if summary.stopped is Stop.EXHAUSTED and summary.within:
         return f"exhausted within {', '.join(summary.within)}"
     return str(summary.stopped)

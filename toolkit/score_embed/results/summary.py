@@ -181,8 +181,8 @@ class Summary(Struct, frozen=True, kw_only=True):
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether a campaign came to its end without any path: what is assumed holds for no input, so nothing was
-        explored."""
+        """Whether a campaign came to its end without any path: what is assumed holds for no input, or no test came to
+        its end, so nothing was explored."""
         return self.stopped in (Stop.EXHAUSTED, Stop.DRAINED) and not (self.paths or self.lost)
 
 

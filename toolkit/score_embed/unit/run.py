@@ -174,7 +174,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         lost = [item for item in summary.incomplete if item.count]
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
         if summary.is_vacuous:
-            row.stopped, row.why = NO_INPUT, "; ".join(filter(None, (text.NOTHING_MET, row.why)))
+            row.stopped, row.why = NO_INPUT, "; ".join(filter(None, (text.why_vacuous(summary), row.why)))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
             write(path, unity.document(found, minimising.kept(record), path))

@@ -37,6 +37,7 @@ from score_embed.frontend.types.ctype import (
 )
 from score_embed.frontend.types.library_calls import (
     BUILTIN,
+    JUMPS,
     LIBRARY,
     RUNTIME,
     gives_to_program,
@@ -45,8 +46,6 @@ from score_embed.frontend.types.library_calls import (
     signature,
     writes_nothing,
 )
-
-_JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 
 
 @dataclass(frozen=True)
@@ -118,12 +117,12 @@ class Calls:
         )
         harmless = kind == "opaque" and writes_nothing(name, t, library)
         if kind != "known":
-            self._pin_arguments(args, kind, only_puts_out(name) and not wanted)
+            self._pin_arguments(args, kind, only_puts_out(name, library) and not wanted)
         if keeps_pointer(name, library) and not (len(args) > 1 and _is_null(args[1].exp)):
             self.b.add(Note(coord, "memory that the C library keeps a pointer to"))
         if gives_to_program(name, library):
             self.b.add(Note(coord, "what exit is given comes back without a formula"))
-        if name in _JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
+        if name in JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
             self.b.add(Pin(coord, args[-1].exp, "value of longjmp"))
         if kind != "opaque" and t.variadic:
             self._variadic.report_unpassed(args, len(t.params or ()))

@@ -56,6 +56,8 @@ _MATH = {
 RETURNS_TWICE = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
 )
+# Where they lead to the program's functions know: what they are given comes back as the result of one of the above.
+JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 LIBRARY = ("sc_library_", "__score_other_")  # so begin the names by which models call the library's own functions
 RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
 # They write to files, or end the program.
@@ -81,6 +83,32 @@ _OUTPUT = frozenset(
         "__assert_func",
         "assert",
         "free",
+    ]
+)
+# The same, of names that a program's own functions may well have.
+_OUTPUT_OF_LIBRARY = frozenset(
+    [
+        "write",
+        "dprintf",
+        "vdprintf",
+        "syslog",
+        "vsyslog",
+        "warn",
+        "warnx",
+        "vwarn",
+        "vwarnx",
+        "err",
+        "errx",
+        "verr",
+        "verrx",
+        "error",
+        "error_at_line",
+        "quick_exit",
+        "putchar_unlocked",
+        "putc_unlocked",
+        "fputc_unlocked",
+        "fputs_unlocked",
+        "fwrite_unlocked",
     ]
 )
 # They give what was put out, or say how much that was.
@@ -170,16 +198,17 @@ def signature(name: str, types: Types) -> Function | None:
 
 def writes_nothing(name: str, t: Function, library: bool) -> bool:
     """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
-    if name in _OUTPUT or name in RETURNS_TWICE or name.startswith(RUNTIME):
+    if only_puts_out(name, library):
         return True
     if not library or t.params is None:
         return False
     return not any(isinstance(p, Pointer) and not p.to.const for p in t.params)
 
 
-def only_puts_out(name: str) -> bool:
+def only_puts_out(name: str, library: bool) -> bool:
     """Whether what the function is told is not lost, if its result is not used."""
-    return name in _OUTPUT or name in RETURNS_TWICE or name.startswith(RUNTIME)
+    by_name = name in _OUTPUT or name in RETURNS_TWICE or name in JUMPS or name.startswith(RUNTIME)
+    return by_name or (library and name in _OUTPUT_OF_LIBRARY)
 
 
 def keeps_pointer(name: str, library: bool) -> bool:
@@ -194,7 +223,7 @@ def gives_to_program(name: str, library: bool) -> bool:
 
 def flags(name: str, *, harmless: bool, library: bool, pointers: bool) -> OpaqueCall:
     """Of an opaque call, for the runtime. `pointers`: some argument is one; of others the front-end tells by pins."""
-    silent = only_puts_out(name) or (harmless and (name in _PURE or not pointers))
+    silent = only_puts_out(name, library) or (harmless and (name in _PURE or not pointers))
     gives_back = library and name in _GIVES_BACK
     said = {
         OpaqueCall.HARMLESS: harmless,
