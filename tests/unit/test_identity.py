@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +89,54 @@ def test_the_runtime_is_known_by_names_and_contents(tmp_path: Path) -> None:
     file.rename(tmp_path / "x86" / "other.c")
     digests.append(identity.runtime(tmp_path))
     assert len(set(digests)) == 3
+
+
+@pytest.fixture
+def is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of files that are read to be digested, an hour after everything here was written."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    now, read = time.time_ns() + 3600 * 10**9, identity._read
+    seen: list[str] = []
+
+    def noted(path: str) -> bytes:
+        seen.append(Path(path).name)
+        return read(path)
+
+    monkeypatch.setattr(time, "time_ns", lambda: now)
+    monkeypatch.setattr(identity, "_read", noted)
+    return seen
+
+
+def test_what_did_not_change_is_not_read_again(tmp_path: Path, is_read: list[str]) -> None:
+    folder = tmp_path / "runtime"
+    folder.mkdir()
+    (folder / "a.c").write_text("a")
+    (folder / "b.c").write_text("b")
+    first = identity.runtime(folder)
+    assert identity.runtime(folder) == first
+    assert is_read == ["a.c", "b.c"]
+
+
+def test_a_change_is_noticed_although_size_and_time_are_set_back(tmp_path: Path, is_read: list[str]) -> None:
+    folder = tmp_path / "runtime"
+    folder.mkdir()
+    file = folder / "a.c"
+    file.write_text("a")
+    before, first = file.stat(), identity.runtime(folder)
+    time.sleep(0.02)  # a tick of the file system's clock
+    file.write_text("b")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert identity.runtime(folder) != first
+
+
+def test_a_file_that_was_written_just_now_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may change once more in the same tick."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "runtime"
+    folder.mkdir()
+    (folder / "a.c").write_text("a")
+    identity.runtime(folder)
+    assert not list((tmp_path / "cache").rglob("*.digest"))
 
 
 def test_a_compiler_that_is_gone_is_said(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from score_embed.campaign import interrupt, status
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
 from score_embed.cli import show as show_module
+from score_embed.cli.console import table
+from score_embed.cli.grid import WIDEST, Grid
 from score_embed.formula import build
 from score_embed.formula.expr import Kind
 from score_embed.results.store import Store
@@ -140,7 +142,7 @@ def test_a_test_that_was_not_decoded_shows_its_bytes() -> None:
     decoded = TestRow(1, b"\x06", "return", 0, 1, "new", "", (Named("x", 0, 1, "unsigned"),), "")
     mispredicted = TestRow(2, b"\xab\xcd", "return", 0, 2, "mispredicted", "", (), "")
     console = Console(record=True, width=80, file=io.StringIO())
-    console.print(show_module._tests([decoded, mispredicted]))
+    console.print(table(show_module._tests([decoded, mispredicted])))
     assert "raw abcd" in console.export_text()
 
 
@@ -149,11 +151,40 @@ def test_what_is_long_is_cut_off_in_the_table(size: int, is_cut: bool) -> None:
     long = TestRow(1, bytes(size), "return", 0, 1, "mispredicted", "", (), "x" * 2 * size)
     decoded = TestRow(2, b"\x06", "return", 0, 2, "new", "", (Named("x", 0, 1, "unsigned"),), "")
     console = Console(record=True, width=1000, file=io.StringIO())
-    console.print(show_module._tests([long, decoded]))
+    console.print(table(show_module._tests([long, decoded])))
     text = console.export_text()
     assert (f"{'x' * 200}… ({2 * size} characters)" in text) is is_cut
     assert ("00… (" in text) is (size >= 100)
     assert max(map(len, text.splitlines())) < 500
+
+
+@pytest.mark.parametrize("caption", ["", "the first 10", "the first 10 of these 1", "exactly as wide as its table"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["1", "5", ""], ["2", "-1", "  between  "]],
+        [["1", "", "tab\tesc\x1b[31m"], ["10000", "[red]x[/red] :smile:", "a… (5 characters)"]],
+        [["1", "x" * 200, "y" * 200], ["2", "", "a b c"]],
+    ],
+)
+def test_a_grid_is_drawn_as_rich_draws_it(rows: list[list[str]], caption: str) -> None:
+    grid = Grid(["test", "key", "output"], rows, caption)
+    drawn = io.StringIO()
+    Console(width=WIDEST, file=drawn, highlight=False).print(table(grid))
+    assert [f"{line}\n" for line in grid.lines() or ()] == drawn.getvalue().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        Grid(["test"], [["\u4f60"]]),  # two columns wide
+        Grid(["test"], [["\U0001f600"]]),
+        Grid(["test"] * 300, [["1"] * 300]),
+        Grid(["test"], [["1"]], "a caption that is wider than the table"),
+    ],
+)
+def test_what_takes_more_to_lay_out_is_rich_s(grid: Grid) -> None:
+    assert grid.lines() is None
 
 
 def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
@@ -172,7 +203,8 @@ def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
 
 def test_steps_are_one_line_that_changes_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = io.StringIO()
-    monkeypatch.setattr(status, "Console", lambda stderr: Console(file=seen, force_terminal=True, width=80))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("rich.console.Console", lambda stderr: Console(file=seen, force_terminal=True, width=80))
     with status.Steps("p on native") as steps:
         steps("parsing p.c")
         steps("linking")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
-
-from rich.console import Console
-from rich.text import Text
 
 from score_embed.campaign.ledger import Ledger
 from score_embed.errors import printable
@@ -22,21 +20,28 @@ REFRESH_SECONDS = 0.25
 QUIET_SECONDS = 20.0  # without a new branch direction: then that is said
 
 
+def _may_be_terminal() -> bool:
+    """Whether stderr is one rich decides, if there is any reason to ask it."""
+    return sys.stderr.isatty() or "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+
+
 class _Line:
     """One line of text that changes, where there is a terminal."""
 
     def __init__(self, title: str) -> None:
         self._title = printable(title)
-        self._console = Console(stderr=True)
         self._live: Live | None = None
         self._began = self._shown = time.monotonic()
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if _may_be_terminal():
+            from rich.console import Console  # here, since it takes as long as a small campaign
             from rich.live import Live
 
-            self._live = Live(console=self._console, transient=True, auto_refresh=False)
-            self._live.start()
+            console = Console(stderr=True)
+            if console.is_terminal:
+                self._live = Live(console=console, transient=True, auto_refresh=False)
+                self._live.start()
         return self
 
     def __exit__(
@@ -58,6 +63,8 @@ class _Line:
     def _put(self, text: str) -> None:
         self._shown = time.monotonic()
         if self._live is not None:
+            from rich.text import Text
+
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
         else:
             print(text, file=sys.stderr, flush=True)

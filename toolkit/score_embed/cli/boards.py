@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.board.profile import find_profile, known_boards, load_board, read_profile
-from score_embed.cli.output import Printer
+from score_embed.cli.console import Printer
 from score_embed.errors import UsageError
 from score_embed.yamlfile import Section
 

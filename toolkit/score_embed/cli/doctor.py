@@ -11,7 +11,7 @@ from rich.text import Text
 from score_embed import config
 from score_embed.board.profile import find_board, known_boards
 from score_embed.campaign import doctor
-from score_embed.cli.output import Printer, plain
+from score_embed.cli.console import Printer, plain
 from score_embed.errors import UsageError
 
 PROBLEM = 2

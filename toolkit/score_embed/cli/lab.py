@@ -10,7 +10,7 @@ from rich.table import Table
 from score_embed.board.lab import FILE, Device, Lab, add_devices, compare, find_lab, lab_files, read_lab
 from score_embed.board.profile import find_profile
 from score_embed.cli import words
-from score_embed.cli.output import Printer, plain
+from score_embed.cli.console import Printer, plain
 from score_embed.device.port import BY_ID, connected_ports, holder
 from score_embed.errors import printable
 

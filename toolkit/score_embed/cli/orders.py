@@ -11,7 +11,7 @@ from rich.table import Table
 
 from score_embed import userfile
 from score_embed.cli import words
-from score_embed.cli.output import Printer, plain
+from score_embed.cli.console import Printer, plain
 from score_embed.errors import TargetError, UsageError, printable
 from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError

@@ -8,23 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.text import Text
-
-from score_embed.errors import printable
+_TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # of the environment: they may say that there is one, or none
 
 
-class Printer(Console):
-    """A console that leaves it to the command what a reader that left means: rich would end with 1, which says
-    `bugs`."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def plain(line: str) -> Text:
-    """What stands in a record, or came from elsewhere, as it is: neither markup nor anything for the terminal."""
-    return Text(printable(line))
+def is_plain() -> bool:
+    """Standard output takes lines of any characters as they are: it is a file or a pipe, for certain. About everything
+    else rich is asked."""
+    known = not any(name in os.environ for name in _TERMINALS)
+    return known and not sys.stdout.isatty() and sys.stdout.encoding.lower().startswith("utf")
 
 
 def prepare() -> None:

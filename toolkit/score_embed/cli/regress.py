@@ -10,7 +10,8 @@ from pathlib import Path
 from score_embed import config
 from score_embed.campaign import regressing
 from score_embed.campaign.regressing import Regressed, Regression, State
-from score_embed.cli.output import Printer, plain, readers_may_leave
+from score_embed.cli.console import Printer, plain
+from score_embed.cli.output import readers_may_leave
 from score_embed.report import text
 from score_embed.report.regression import RegressionDocument, RegressionTest
 from score_embed.results.json_text import indented

@@ -9,7 +9,7 @@ from rich.table import Table
 from score_embed import config
 from score_embed.campaign import replaying
 from score_embed.cli import words
-from score_embed.cli.output import Printer, plain
+from score_embed.cli.console import Printer, plain
 from score_embed.errors import ReplayMismatch, UsageError
 from score_embed.report import text
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from score_embed.cli.output import Printer, plain
+from score_embed.cli import grid
+from score_embed.cli.grid import Grid
+from score_embed.cli.output import is_plain
+from score_embed.errors import printable
 from score_embed.report import criteria, fingerprints, text
 from score_embed.report.findings import Findings
 from score_embed.results import shown
@@ -20,14 +20,10 @@ MOST_TESTS = 50  # a campaign with more tests shows only its first few
 FEW_TESTS = 10
 MOST_ROWS = 10
 MOST_SHOWN = 200  # characters of a value or an output; whole they are in the report and in the record
-UNWRAPPED = 1000
 
 
 def result(found: Findings) -> None:
     """The short form: for everything else there is `score-embed report`."""
-    console = _console()
-    if found.paths:
-        console.print(_tests(found.paths, found.arrays))
     lines = [*text.bugs(found), *text.judged(found)]
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     lines += criteria.statement_totals(found.summary.statements)
@@ -35,12 +31,13 @@ def result(found: Findings) -> None:
         *criteria.mcdc_totals(found.summary.mcdc),
         *criteria.goal_lines(found.summary.goal, found.summary.within),
     ]
-    _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
+    lines += [*text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"]
+    _print(lines, _tests(found.paths, found.arrays) if found.paths else None)
 
 
 def report(found: Findings) -> None:
     """Everything."""
-    _print(_console(), list(text.full(found)))
+    _print(list(text.full(found)))
 
 
 def new_bugs(campaigns: Sequence[Findings]) -> None:
@@ -51,32 +48,39 @@ def new_bugs(campaigns: Sequence[Findings]) -> None:
             lines += text.bug(bug, found.sources, found.folder, found.arrays)
     new = sum(len(fingerprints.new(found)) for found in campaigns)
     known = sum(len(found.bugs) for found in campaigns) - new
-    _print(_console(), [*lines, f"bugs that are new: {new}; that the baseline knows: {known}"])
+    _print([*lines, f"bugs that are new: {new}; that the baseline knows: {known}"])
 
 
-def _console() -> Console:
-    console = Printer(highlight=False)
-    # For files and pipes a line stays a line.
-    return console if console.is_terminal else Printer(highlight=False, width=UNWRAPPED)
+def _print(lines: Sequence[str], table: Grid | None = None) -> None:
+    """A table, and lines below it."""
+    drawn = (table.lines() if table is not None else []) if is_plain() else None
+    if drawn is None:
+        _print_richly(lines, table)
+        return
+    for line in (*drawn, *map(printable, lines)):
+        print(line)
+    sys.stdout.flush()  # before anything that is said on the other stream
 
 
-def _print(console: Console, lines: Sequence[str]) -> None:
+def _print_richly(lines: Sequence[str], table: Grid | None) -> None:
+    from score_embed.cli import console
+
+    printer = console.Printer(highlight=False)
+    if not printer.is_terminal:  # for files and pipes a line stays a line
+        printer = console.Printer(highlight=False, width=grid.WIDEST)
+    if table is not None:
+        printer.print(console.table(table))
     for line in lines:
-        console.print(plain(line), soft_wrap=True)
+        printer.print(console.plain(line), soft_wrap=True)
 
 
-def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
+def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Grid:
     inputs = {test.number: readable(shown.without_answers(test.inputs), arrays) for test in tests[:MOST_TESTS]}
     names = list(dict.fromkeys(name for values in inputs.values() for name in values))
     stubbed = any(shown.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
-    table = Table("test")
-    for name in names:
-        table.add_column(plain(name))
-    if stubbed:
-        table.add_column("stubs")
-    table.add_column("verdict")
-    table.add_column("output")
+    header = ["test", *names, *(["stubs"] if stubbed else []), "verdict", "output"]
     listed = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
+    rows = []
     for test in listed:
         values = [_cut(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
@@ -84,11 +88,10 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
         if stubbed:
             values.append(_cut("; ".join(shown.answers(test.inputs))))
         verdict = ended(test.verdict, test.code) if test.code else test.verdict
-        table.add_row(str(test.number), *values, plain(verdict), _cut(test.output))
-    if len(listed) < len(tests):
-        table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
-    return table
+        rows.append([str(test.number), *values, verdict, _cut(test.output)])
+    caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
+    return Grid(header, rows, caption if len(listed) < len(tests) else "")
 
 
-def _cut(value: str) -> Text:
-    return plain(value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}… ({len(value)} characters)")
+def _cut(value: str) -> str:
+    return value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}… ({len(value)} characters)"

@@ -17,7 +17,7 @@ from score_embed.campaign import opening
 from score_embed.campaign.folder import DEFAULT
 from score_embed.campaign.status import Steps
 from score_embed.cli import pages, words
-from score_embed.cli.output import Printer, plain
+from score_embed.cli.console import Printer, plain
 from score_embed.cli.run import require_sources
 from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags

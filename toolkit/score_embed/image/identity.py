@@ -1,6 +1,10 @@
 """What else decides what is built, beside the program and its board: the compiler, the runtime's files, and this
 toolkit's own build steps. Every key of the build cache has in it what concerns it, so that a change of any of these
 misses the cache.
+
+The digests are of contents: they are the same wherever, and whenever, the toolkit was installed. To read some hundred
+files takes longer than a small program's tests, so a digest is kept with what the kernel says of the files: as long as
+their sizes and times are the same, they are not read again.
 """
 
 from __future__ import annotations
@@ -11,11 +15,13 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import score_embed
 from score_embed.errors import StorageError
+from score_embed.image.cache import recall, remember
 
 # Rooms of the toolkit: what an image is made with once its C is there, and what makes that C.
 BUILDING = ("board", "contract", "frontend/c", "frontend/types", "image")
@@ -25,6 +31,8 @@ INSTRUMENTING = (
 )
 _EVERYBODY = ("__init__.py", "config.py", "errors.py")
 _LIBRARIES = ("pycparser", "elftools")
+_SETTLED = 2_000_000_000  # nanoseconds: a file that was changed just now may change again in the same tick of its clock
+_File = tuple[str, str]  # the folder, and its name in there, which goes into the digest
 
 
 @functools.cache
@@ -32,16 +40,15 @@ def toolkit(*rooms: str) -> str:
     """A digest of the Python that runs: its version, the libraries', and the sources of these rooms. Raises
     StorageError."""
     root = os.path.dirname(score_embed.__file__)
-    digest = hashlib.sha256(sys.version.encode())
-    _add(digest, root, _EVERYBODY)
+    files = [(root, name) for name in _EVERYBODY]
     for room in rooms:
         names = sorted(name for name in os.listdir(os.path.join(root, room)) if name.endswith(".py"))
-        _add(digest, root, (f"{room}/{name}" for name in names))
+        files += ((root, f"{room}/{name}") for name in names)
     for library in _LIBRARIES:  # not imported for that: the version stands there
         found = importlib.util.find_spec(library)
         if found is not None and found.origin is not None:
-            _add(digest, os.path.dirname(found.origin), [os.path.basename(found.origin)])
-    return digest.hexdigest()
+            files.append(os.path.split(found.origin))
+    return _digest(files, sys.version)
 
 
 @functools.cache
@@ -54,10 +61,9 @@ def whole_toolkit() -> str:
 
 def runtime(folder: Path) -> str:
     """A digest of the runtime's files, the models of library functions included. Raises StorageError."""
-    digest = hashlib.sha256()
+    root = str(folder)
     found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    _add(digest, str(folder), sorted(path[len(str(folder)) + 1 :] for path in found))
-    return digest.hexdigest()
+    return _digest([(root, name) for name in sorted(path[len(root) + 1 :] for path in found)])
 
 
 def compiler(name: str) -> list[object]:
@@ -70,12 +76,38 @@ def compiler(name: str) -> list[object]:
     return [name, str(path), state.st_size, state.st_mtime_ns]
 
 
-def _add(digest: hashlib._Hash, root: str, names: Iterable[str]) -> None:
-    for name in names:
-        path = os.path.join(root, name)
-        try:
-            with open(path, "rb") as file:
-                content = file.read()
-        except OSError as error:
-            raise StorageError(f"cannot read the file: {error.strerror}", path, "Install score-embed anew.") from None
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+def _digest(files: Sequence[_File], version: str = "") -> str:
+    """Of the names and contents, and of the version of what reads them."""
+    states = [_state(os.path.join(*file)) for file in files]
+    seen = hashlib.sha256(repr((version, files, states)).encode("utf-8", "surrogateescape"))
+    name = f"{seen.hexdigest()[:32]}.digest"
+    kept = recall(name)
+    if kept is not None:
+        return kept.decode()
+    digest = hashlib.sha256(version.encode())
+    for root, file in files:
+        content = _read(os.path.join(root, file))
+        digest.update(f"{file}\0{len(content)}\0".encode() + content)
+    if max(max(state[1:]) for state in states) < time.time_ns() - _SETTLED:
+        remember(name, digest.hexdigest().encode())
+    return digest.hexdigest()
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    try:
+        state = os.stat(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns  # the last: nobody can set it back
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> StorageError:
+    return StorageError(f"cannot read the file: {error.strerror}", path, "Install score-embed anew.")
