@@ -171,15 +171,48 @@ def test_several_programs_of_a_project(tmp_path: Path) -> None:
 
 
 def test_functions_of_a_library_that_is_a_header(tmp_path: Path) -> None:
-    """Each once, in whatever file it is included; what is inline there is its callers'."""
+    """Each once, in whatever file it is included, and its branches once; of what is inline there only what somebody
+    calls, or who is named; of the system's headers nothing."""
     (tmp_path / "lib.h").write_text(
-        "static inline int in(int x) { return x + 1; }\nstatic int f(int x) { return in(x) > 3 ? 1 : 0; }\n"
+        "static inline int in(int x) { return x > 1 ? x : 7; }\nstatic inline int out(int x) { return x > 1; }\n"
+        "static int f(int x) { return in(x) > 3 ? 1 : 0; }\nstatic inline int second(int x) { return x > 9 ? 3 : 4; }\n"
     )
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.c").write_text(f'#include "lib.h"\nint {name}(int x) {{ return f(x) ? 2 : 1; }}\n')
-    done = score_embed("unit", "a.c", "b.c", "--out", "out", cwd=tmp_path)
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "sys/sys.h").write_text("static int theirs(int x) { if (x == 3) return 4; return 5; }\n")
+    for name, last in (("a", "f(x)"), ("b", "f(x) * second(x)")):
+        head = '#include <sys.h>\n#include "lib.h"\n'
+        (tmp_path / f"{name}.c").write_text(f"{head}int {name}(int x) {{ return {last} + theirs(x) > 5 ? 2 : 1; }}\n")
+    done = score_embed("unit", "a.c", "b.c", "--out", "out", "--", "-isystem", "sys", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert {name: row["paths"] for name, row in rows(tmp_path / "out").items()} == {"lib.f": 2, "a.a": 2, "b.b": 2}
+    assert {name: (row["covered"], row["branches"]) for name, row in rows(tmp_path / "out").items()} == {
+        "lib.in": (2, 2),
+        "lib.f": (2, 2),
+        "lib.second": (2, 2),
+        "a.a": (2, 2),
+        "b.b": (2, 2),
+    }
+    summary = json.loads((tmp_path / "out/functions/in/summary.json").read_text())
+    assert summary["coverage"]["branches_total"] == 10
+    named = score_embed("unit", "a.c", "b.c", "--out", "own", "--function", "o*", "--", "-isystem", "sys", cwd=tmp_path)
+    assert named.returncode == 0, named.stderr
+    assert list(rows(tmp_path / "own")) == ["lib.out"]
+
+
+def test_statements_and_pages_of_a_header(tmp_path: Path) -> None:
+    """A header's function that two files have is one function to whoever reads what was reached."""
+    (tmp_path / "lib.h").write_text("static inline int in(int x)\n{\n    if (x > 1)\n        return 3;\n    return 7;\n}\n")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.c").write_text(f'#include "lib.h"\nint {name}(int x)\n{{\n    return in(x);\n}}\n')
+    done = score_embed(
+        "run", "a.c", "b.c", "--entry", "in", "--goal", "statement", "--out", "out", "--json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["coverage"]["branches_covered"], summary["coverage"]["branches_total"]) == (2, 2)
+    assert (summary["statements"]["reached"], summary["statements"]["total"]) == (3, 5)
+    lcov = score_embed("report", "out", "--lcov", "out.info", cwd=tmp_path)
+    assert lcov.returncode == 0, lcov.stderr
+    assert "BRF:2\nBRH:2\n" in (tmp_path / "out.info").read_text()
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:

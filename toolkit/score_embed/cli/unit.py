@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import os
 import sys
 import time
@@ -68,10 +67,6 @@ def execute(values: argparse.Namespace) -> int:
     board = find_board(settings.board, settings.run, None)
     board.require_tools()
     at_once = values.clients or os.cpu_count() or 1
-    globs = values.function or ["*"]
-
-    def wanted(name: str) -> bool:
-        return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 
     def tell(row: Row) -> None:
         done = sum(row.done for row in book.rows)
@@ -82,7 +77,7 @@ def execute(values: argparse.Namespace) -> int:
         if commands is not None:
             project.notes += _dropped(commands, opening.c_files(settings.sources))
         try:
-            Run(settings, project, book, at_once, tell).explore(wanted)
+            Run(settings, project, book, at_once, tell).explore(values.function or ())
         except KeyboardInterrupt:
             print(printable(f"continue with the same command and --out {folder}"), file=sys.stderr)
             raise
@@ -93,7 +88,7 @@ def execute(values: argparse.Namespace) -> int:
 
 def _words(values: argparse.Namespace) -> list[str]:
     """The options that decide what is found: who gives others begins anew."""
-    apart = ("sources", "execute", "out", "clients", "json", "command", "cflags", "baseline")
+    apart = ("sources", "execute", "out", "clients", "json", "command", "cflags", "baseline", "parser")
     found = [f"{name}={value}" for name, value in sorted(vars(values).items()) if value and name not in apart]
     return [*found, *values.cflags]
 

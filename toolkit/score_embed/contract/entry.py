@@ -53,8 +53,8 @@ class Guess(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make
-    them."""
+    """`file`: the source; `header`: the file that defines the function, if the source only includes it; `arguments`:
+    none if the function has some that are more than numbers and bytes: then only the harness can make them."""
 
     name: str
     file: str
@@ -65,6 +65,7 @@ class Entry(Struct, frozen=True):
     guesses: tuple[Guess, ...] = ()
     states: tuple[str, ...] = ()  # pointers to structures that are not const: the program keeps its numbers there
     asked: int = 0  # bytes of input that the harness asks for before the call
+    header: str = ""
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""

@@ -50,10 +50,11 @@ class Findings:
     def own_directions(self) -> list[int]:
         """Of the branches of what was explored: of the function of `--entry`, or of the program."""
         entry = self.program.entry
+        own = (entry.name, entry.header or entry.file) if entry is not None else None
         return [
             index
             for index, direction in self.sources.directions.items()
-            if entry is None or (direction.function, direction.file) == (entry.name, entry.file)
+            if own is None or (direction.function, direction.file) == own
         ]
 
     def is_generated(self, file: str) -> bool:

@@ -60,7 +60,8 @@ def directions_of(table: SiteTable) -> dict[int, Direction]:
             if site.is_assumption and outcome == 0:
                 continue  # the false side of an assumption is nobody's goal
             name = _name(site, outcome)
-            found[site.coverage + outcome] = Direction(site.id, site.file, site.line, function_name(site), name)
+            direction = Direction(site.id, site.file, site.line, function_name(site), name)
+            found.setdefault(site.coverage + outcome, direction)  # copies of a header's function share theirs
     return found
 
 

@@ -69,7 +69,7 @@ def source_map(
         tuple(losses),
         {file: lines for file in files if (lines := _lines(root / file))},
         users_decisions(table),
-        tuple(_users(table.stretches)),
+        tuple(dict.fromkeys(_users(table.stretches))),  # copies of a header's function share their coverage
         frozenset(site.coverage for site in table.sites.values() if site.kind is SiteKind.MARK),
     )
 

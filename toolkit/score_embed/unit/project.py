@@ -14,7 +14,7 @@ from pathlib import Path
 
 from score_embed.board.profile import Board
 from score_embed.errors import BuildError, ScoreError, UsageError
-from score_embed.frontend.harness.entries import Function
+from score_embed.frontend.harness.entries import Function, once
 from score_embed.frontend.harness.hints import named
 from score_embed.image.group import Contents, Group, Inputs, said
 from score_embed.unit.parts import parted
@@ -36,7 +36,7 @@ class Project:
 
     def functions(self) -> list[Function]:
         """Those of all files that can be read."""
-        found: dict[tuple[str, str, int], Function] = {}
+        found: list[Function] = []
         readable: list[Path] = []
         hints = self.inputs.told.hints
         hinted = named(hints) if hints is not None else {}  # of which no source was found that names it
@@ -44,8 +44,7 @@ class Project:
             try:
                 group = self._group([path])
                 self._files[path] = group.contents()
-                for function in self._files[path].functions:
-                    found.setdefault((function.name, function.file, function.line), function)
+                found += self._files[path].functions
                 hinted = {name: where for name, where in hinted.items() if not group.names(name)}
                 readable.append(path)
             except (BuildError, UsageError) as error:
@@ -55,7 +54,7 @@ class Project:
             f"{where}: no source names {shown(name)}: nothing heeds what is said of it"
             for name, where in hinted.items()
         ]
-        return list(found.values())
+        return once(found)
 
     def built(self, wanted: Iterable[Function]) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:
         """Groups of functions whose images can be linked, and why others cannot: function → reason. The caller closes a

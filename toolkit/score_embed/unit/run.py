@@ -6,6 +6,7 @@ Which functions there are, says `frontend/harness/entries.py` (`functions`).
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -49,12 +50,12 @@ class Run:
         self._at_once, self._tell = at_once, tell
         self._sources: dict[Key, Path] = {}  # of each function the C file that defines or includes it
 
-    def explore(self, wanted: Callable[[str], bool]) -> None:
-        """Go on until every function whose name is wanted has its row. KeyboardInterrupt ends it after what runs has
-        saved its state."""
+    def explore(self, globs: Sequence[str]) -> None:
+        """Go on until every function has its row whose name matches; without `globs` all that are not idle.
+        KeyboardInterrupt ends it after what runs has saved its state."""
         began, before = time.monotonic(), self._book.state.seconds
         try:
-            functions = [function for function in self._project.functions() if wanted(function.name)]
+            functions = [function for function in self._project.functions() if _is_wanted(function, globs)]
             self._book.add((f.name, f.file, f.line) for f in functions)
             self._sources |= {(f.name, f.file): Path(f.source) for f in functions}
             self._save_notes()
@@ -154,6 +155,12 @@ class Run:
             row.why = "it did not end in time" if child.late else f"its process died of signal {-code}"
         self._book.save()
         self._tell(row)
+
+
+def _is_wanted(function: Function, globs: Sequence[str]) -> bool:
+    if not globs:
+        return not function.idle
+    return any(fnmatch.fnmatchcase(function.name, glob) for glob in globs)
 
 
 def fill(row: Row, folder: Path, tests: Path) -> None:

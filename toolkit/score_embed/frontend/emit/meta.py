@@ -31,6 +31,7 @@ class Numbering:
     begins_outside: bool = False  # main has no probes
     beyond_names: bool = False  # something is called through a pointer, or is assembly
     finds_objects: bool = False  # something is read or stored at a symbolic address in an object that has no name there
+    shared: dict[tuple[object, ...], int] = field(default_factory=dict)  # coverage indices of branches in headers
 
     def next_site(self) -> int:
         self.site += 1
@@ -39,6 +40,12 @@ class Numbering:
     def take_coverage(self, count: int) -> int:
         self.coverage += count
         return self.coverage - count
+
+    def shared_coverage(self, branch: tuple[object, ...], count: int) -> int:
+        """The same indices for each copy of a branch in a header: what a program covers is lines, not copies."""
+        if branch not in self.shared:
+            self.shared[branch] = self.take_coverage(count)
+        return self.shared[branch]
 
 
 @dataclass

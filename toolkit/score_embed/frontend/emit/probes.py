@@ -6,6 +6,7 @@ same template as the site, so that the two cannot disagree.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -94,6 +95,7 @@ class Probes:
         self._coord = body.coord
         self._known: Mapping[int, Exp] = {}  # what slots hold whose definitions have no probe
         self._coverage: dict[tuple[int, int], int] = {}  # the index of each way of stretches.py
+        self._shared: Counter[tuple[str, int, int]] = Counter()  # how many branches of a line share their indices
 
     def at(self, s: Stmt) -> None:
         """From now on probes are those of this statement."""
@@ -117,14 +119,22 @@ class Probes:
 
     def take_coverage(self, s: Stmt, outcomes: int) -> int:
         """The first of the coverage indices of a branch."""
-        first = self.numbering.take_coverage(outcomes)
+        first = self._indices(outcomes)
         self._coverage.update({(id(s), outcome): first + outcome for outcome in range(outcomes)})
         return first
 
     def take_mark(self, number: int) -> int:
         """The coverage index of a mark."""
-        self._coverage[MARK, number] = index = self.numbering.take_coverage(1)
+        self._coverage[MARK, number] = index = self._indices(1)
         return index
+
+    def _indices(self, count: int) -> int:
+        """The first of so many coverage indices for the statement under emission."""
+        if not self.body.text:
+            return self.numbering.take_coverage(count)
+        here = self._coord.file, self._coord.line, count
+        self._shared[here] += 1
+        return self.numbering.shared_coverage((self.body.coord, self.body.text, here, self._shared[here]), count)
 
     def tell(self, told: Sequence[Told], beside: bool) -> None:
         """The stretches of the function go into the image, once all of it is printed. `beside`: interrupts may run

@@ -8,14 +8,14 @@ what it defines besides, get a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import ENTRY, HARNESS_FILE, STUBS_FILE, Note, Source
-from score_embed.frontend.c.names import called_names, static_names
+from score_embed.frontend.c.names import called_names, functions_used, static_names
 from score_embed.frontend.c.own_names import as_written, emitted
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.harness.entry import harness_of
@@ -34,13 +34,15 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[(
 @dataclass(frozen=True)
 class Function:
     """One that a source defines. `file`: that, or a file that it includes; `callers`: of a static one whose address
-    nobody takes, the functions of that source that call it."""
+    nobody takes, the functions of that source that call it; `idle`: inline, of a header, and not called by what the
+    source itself defines."""
 
     name: str
     file: str
     line: int
     source: str
     callers: tuple[str, ...] = ()
+    idle: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,21 +65,38 @@ class Made:
 
 
 def functions(sources: Sequence[Source]) -> list[Function]:
-    """The functions that the sources define, but for main; of what they include each once, and no inline ones."""
+    """The functions that the sources define, but for main; of what they include each once, and none of the system's
+    headers."""
+    return once(function for source in sources for function in _functions(source))
+
+
+def once(functions: Iterable[Function]) -> list[Function]:
+    """Of a header's function that several files include one, if possible of a file that calls it."""
     found: dict[tuple[str, str, int], Function] = {}
-    for source in sources:
-        system = system_files(source.text)
-        tree = parse(source.text, str(source.path))
-        callers = _callers(tree)
-        for ext in tree.ext:
-            if isinstance(ext, c_ast.FuncDef) and ext.decl.name != "main":
-                file, line = str(ext.decl.coord.file), ext.decl.coord.line
-                is_own = file == str(source.path) or not (file in system or "inline" in (ext.decl.funcspec or []))
-                if is_own and not file.startswith("<"):
-                    known = callers.get(ext.decl.name, ())
-                    made = Function(as_written(ext.decl.name), file, line, str(source.path), known)
-                    found.setdefault((made.name, file, line), made)
+    for one in functions:
+        key = one.name, one.file, one.line
+        if key not in found or (found[key].idle and not one.idle):
+            found[key] = one
     return list(found.values())
+
+
+def _functions(source: Source) -> Iterator[Function]:
+    system = system_files(source.text)
+    tree = parse(source.text, str(source.path))
+    callers = _callers(tree)
+    defined = [ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef) and str(ext.decl.coord.file) not in system]
+    inline = {ext.decl.name: ext for ext in defined if _is_of_a_header(ext, source)}
+    named = functions_used(tree, {*system, *(str(ext.decl.coord.file) for ext in inline.values())})
+    for ext in defined:
+        name, file = ext.decl.name, str(ext.decl.coord.file)
+        if name != "main" and not file.startswith("<"):
+            known, idle = callers.get(name, ()), name in inline and name not in named
+            yield Function(as_written(name), file, ext.decl.coord.line, str(source.path), known, idle)
+
+
+def _is_of_a_header(ext: c_ast.FuncDef, source: Source) -> bool:
+    """For whoever includes it, and perhaps for nobody here."""
+    return str(ext.decl.coord.file) != str(source.path) and "inline" in (ext.decl.funcspec or [])
 
 
 def _callers(tree: c_ast.FileAST) -> dict[str, tuple[str, ...]]:

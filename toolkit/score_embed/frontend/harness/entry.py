@@ -92,7 +92,8 @@ def harness_of(
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
                 kept = "" if made.is_plain else as_written(text)
                 known = made.arrays, made.guesses, made.states, made.asked
-                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known)
+                header = str(coord.file) if str(coord.file) != str(source.path) else ""
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known, header)
                 return Harness(entered, losses, made.within, as_written(text), appended, source)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources",

@@ -334,6 +334,7 @@ class Body:
     result_slot: Slot | None = None
     named: list[str] = field(default_factory=list)  # variables of static storage that constant initialisers name
     handler: bool = False  # interrupts call it
+    text: str = ""  # of a header's function, of which each file that includes it has a copy
     declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`
     # of slots that arithmetic moved: what they were made from
     origins: dict[int, SlotRef] = field(default_factory=dict)

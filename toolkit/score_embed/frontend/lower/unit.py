@@ -306,6 +306,8 @@ class UnitLowering:
         self._kept.hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
+        if body.coord.file != self.unit.source:
+            body.text = to_c(node)
         builder = Builder(self.declarations, body, set(), tells_statements=self._tells_statements)
         try:
             with self.declarations.inner_scope():
