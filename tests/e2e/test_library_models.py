@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from runner import BOARDS, explore
 
+from score_embed.results.store import Store
+
 COPIES = """
 #include <string.h>
 #include "score.h"
@@ -207,3 +209,34 @@ def test_headers_with_macros_and_inline_functions(flags: tuple[str, ...], tmp_pa
     with closing(sqlite3.connect(found.folder / "campaign.db")) as record:
         codes = {code for (code,) in record.execute("SELECT code FROM tests")}
     assert codes == {1, 5, 6, 7, 8}
+
+
+LEFT_OUT = """
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "score.h"
+int main(void)
+{
+    char text[4], copy[8], *rest = copy, *end;
+    SYM_BYTES(text, 3);
+    text[3] = 0;
+    bzero(copy, sizeof copy);
+    end = mempcpy(copy, text, 2);
+    stpcpy(end, "=x");
+    if (*strchrnul(copy, '=') != '=' || bcmp(copy, text, 2)) return 1;
+    if (strcmp(strsep(&rest, "="), "on") == 0) return 2;
+    if (memrchr(text, '!', 3) == text + 1) return 3;
+    return rest && *rest == 'x' ? 4 : 5;
+}
+"""
+
+
+def test_what_gnu_and_bsd_have_beside_the_standard_is_followed(tmp_path: Path) -> None:
+    """dash copies all its words with mempcpy: as opaque code it took every formula away."""
+    found = explore(tmp_path, {"p.c": LEFT_OUT}, "--verify")
+    assert (found.summary["stopped"], found.summary["divergences"], found.incomplete) == ("exhausted", 0, [])
+    with Store.open(found.folder) as record:
+        assert {test.code for test in record.tests()} == {1, 2, 3, 4, 5}

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -67,6 +68,15 @@ static void memory(void)
     SAME(memchr, place(memchr(a, 127 + 256, part), a), place(MODEL(memchr)(a, 127 + 256, part), a));
     SAME(memcpy, 0, place(MODEL(memcpy)(a, b, part), a));
     SAME(memcpy, 0, memcmp(a, b, part));
+    SAME(memrchr, place(memrchr(a, 127 + 256, part), a), place(MODEL(memrchr)(a, 127 + 256, part), a));
+    if (memchr(a, 127, size)) SAME(rawmemchr, place(rawmemchr(a, 127 + 256), a), place(MODEL(rawmemchr)(a, 383), a));
+    for (i = 0; i < size; i++) a[i] = b[i] = (unsigned char)(next(3) * 127);
+    SAME(bcopy, 0, (bcopy(a + from, a + to, part), MODEL(bcopy)(b + from, b + to, part), memcmp(a, b, size)));
+    SAME(bcmp, !bcmp(a, b + from, part), !MODEL(bcmp)(a, b + from, part));
+    SAME(bzero, 0, (bzero(a + to, part), MODEL(bzero)(b + to, part), memcmp(a, b, size)));
+    for (i = 0; i < size; i++) b[i] = (unsigned char)next(3);
+    SAME(mempcpy, (long long)part, place(MODEL(mempcpy)(a, b, part), a));
+    SAME(mempcpy, 0, memcmp(a, b, part));
     free(a);
     free(b);
 }
@@ -97,6 +107,7 @@ static void search(void)
     SAME(strspn, (long long)strspn(a, b), (long long)MODEL(strspn)(a, b));
     SAME(strcspn, (long long)strcspn(a, b), (long long)MODEL(strcspn)(a, b));
     SAME(strpbrk, place(strpbrk(a, b), a), place(MODEL(strpbrk)(a, b), a));
+    SAME(strchrnul, place(strchrnul(a, c), a), place(MODEL(strchrnul)(a, c), a));
     free(a);
     free(b);
 }
@@ -116,6 +127,10 @@ static void build(void)
     SAME(strncat, 0, memcmp(one, two, sizeof one));
     SAME(strncpy, place(strncpy(one, b, n), one), place(MODEL(strncpy)(two, b, n), two));
     SAME(strncpy, 0, memcmp(one, two, sizeof one));
+    SAME(stpcpy, place(stpcpy(one, a), one), place(MODEL(stpcpy)(two, a), two));
+    SAME(stpcpy, 0, memcmp(one, two, sizeof one));
+    SAME(stpncpy, place(stpncpy(one, b, n), one), place(MODEL(stpncpy)(two, b, n), two));
+    SAME(stpncpy, 0, memcmp(one, two, sizeof one));
     free(a);
     free(b);
 }
@@ -138,6 +153,12 @@ static void tokens(void)
     strcpy(b, a);
     for (x = strtok(a, ","), z = MODEL(strtok)(b, ","); x || z; x = strtok(0, ",;"), z = MODEL(strtok)(0, ",;"))
         SAME(strtok, place(x, a), place(z, b));
+    strcpy(b, a);
+    for (rest = a, of = b; rest || of;) {
+        SAME(strsep, place(strsep(&rest, ",;"), a), place(MODEL(strsep)(&of, ",;"), b));
+        SAME(strsep, place(rest, a), place(of, b));
+    }
+    SAME(strsep, 0, strcmp(a, b));
     free(a);
     free(b);
 }
@@ -192,6 +213,8 @@ static void numbers(void)
     NUMBER(strtoll, base);
     NUMBER(strtoul, base);
     NUMBER(strtoull, base);
+    NUMBER(strtoimax, base);
+    NUMBER(strtoumax, base);
     SAME(atoi, (int)strtol(a, 0, 10), MODEL(atoi)(a));
     SAME(atol, atol(a), MODEL(atol)(a));
     SAME(atoll, atoll(a), MODEL(atoll)(a));
@@ -267,7 +290,10 @@ static void blocks(void)
             for (k = 0; b && k < size; k++) SAME(calloc, 0, b[k]);
         }
     } else {
-        b = MODEL(realloc)(held[i].model, size);
+        errno = 0;
+        SAME(reallocarray, 0, (long long)(size_t)MODEL(reallocarray)(held[i].model, size + 2, SIZE_MAX / 2));
+        SAME(reallocarray, ENOMEM, errno);
+        b = next(2) ? MODEL(realloc)(held[i].model, size) : MODEL(reallocarray)(held[i].model, size, 1);
         if (!b && size) return; /* full: it is still there */
         a = realloc(held[i].real, size);
     }

@@ -21,7 +21,7 @@ LIBRARY = "<models>"  # what the unit of the library's models is called
 # what is wrong with a pointer is reported where it is freed.
 FREE = "free"
 HEAP = frozenset({"malloc", "calloc", "realloc", FREE})
-ON_HEAP = HEAP | {"strdup", "strndup"}
+ON_HEAP = HEAP | {"strdup", "strndup", "reallocarray"}
 
 
 @dataclass(frozen=True)

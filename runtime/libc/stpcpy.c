@@ -1,0 +1,5 @@
+char *stpcpy(char *to, const char *from)
+{
+    for (; (*to = *from); to++, from++) {}
+    return to;
+}

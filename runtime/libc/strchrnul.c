@@ -1,0 +1,6 @@
+char *strchrnul(const char *text, int wanted)
+{
+    for (; *text != (char)wanted; text++)
+        if (!*text) break;
+    return (char *)text;
+}
