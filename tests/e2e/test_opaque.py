@@ -789,3 +789,28 @@ def test_opaque_code_that_never_ends_is_no_wrong_assumption(tmp_path: Path) -> N
     done = score_embed("run", *options, "p.c", cwd=tmp_path)
     assert done.returncode == NothingToExplore.exit_code, done.stderr
     assert "nothing explored, no test came to its end after" in done.stdout
+
+
+SHIFTED = """
+#include <stdlib.h>
+#include "score.h"
+void *scratch(unsigned char size);
+int main(void)
+{
+    unsigned char x, *table;
+    SYM_U8(x);
+    scratch(x & 64);
+    table = malloc(256); /* it lies where scratch lets it */
+    for (int i = 0; i < 256; i++) table[i] = i * 7 >> 4;
+    if (table[x] == 3) return 1;
+    if (x == 77) return 2;
+    return 0;
+}
+"""
+
+
+def test_where_a_block_lies_is_no_decision_if_no_other_object_could_be_read(tmp_path: Path) -> None:
+    """What opaque code allocates may depend on the input. Then each table behind it lies elsewhere in each test."""
+    scratch = "#include <stdlib.h>\nvoid *scratch(unsigned char size) { return malloc(16 + size); }\n"
+    found = explore(tmp_path, {"p.c": SHIFTED, "s.c": scratch}, first={"x": 0}, native=("s.c",))
+    assert (found.summary["mispredicted"], found.summary["paths"]) == (0, 3)

@@ -18,7 +18,10 @@ template <class Number> std::size_t put(u8 *to, Number number) {  // little endi
 }  // namespace
 
 PairId decided(const PairId &before, const Condition &condition, bool flipped) {
-    std::size_t others = condition.chosen ? condition.chosen->others.size() : 0;
+    // Where the one object lies that it can be is no decision: what opaque code allocates moves a block, so it would
+    // be taken for another path.
+    const Choice *chosen = node(condition.formula).deps ? condition.chosen.get() : nullptr;
+    std::size_t others = chosen ? chosen->others.size() : 0;
     u8 short_text[ID + DECISION + OBJECT];
     std::vector<u8> long_text(others ? sizeof short_text + OBJECT * others : 0);
     u8 *text = others ? long_text.data() : short_text;
@@ -27,7 +30,7 @@ PairId decided(const PairId &before, const Condition &condition, bool flipped) {
     at += put(text + at, u32(condition.site));
     at += put(text + at, u32(condition.chain));
     text[at++] = u8(condition.direction ^ unsigned(flipped));
-    if (const auto &chosen = condition.chosen) {
+    if (chosen) {
         at += put(text + at, chosen->base);
         at += put(text + at, chosen->size);
         for (const auto &[base, size] : chosen->others) {

@@ -16,7 +16,7 @@ namespace {
 
 // As it is kept: version, neg_limit, place, predicted, condition hash, site, targets from and to; the id; `pending`,
 // `behind`, how many objects are left out, the digest of their address; these objects; the decisions; the input.
-constexpr u8 VERSION = 7;
+constexpr u8 VERSION = 8;
 constexpr std::size_t ID = sizeof(PairId), HEAD = 33, MORE = 4 + 16, OBJECT = 16;
 constexpr unsigned HAS_DECISIONS = 0x8000;  // beside the number of objects
 
