@@ -113,16 +113,26 @@ void sc_taint_copy(const void *dst, const void *src, sc_size n)
     }
 }
 
+/* The first that is set of a summary's bytes from i on; `end` if there is none. Eight at a time: each opaque call walks
+ * over all roots, twice. */
+static sc_u32 first(const sc_u8 *summary, sc_u32 i, sc_u32 end)
+{
+    while (i < end && !summary[i]) {
+        const struct { sc_u64 of_eight; } __attribute__((packed)) *several = (const void *)(summary + i);
+        i += i + 8u <= end && !several->of_eight ? 8u : 1u;
+    }
+    return i;
+}
+
 /* The first word with taint from w on, or WORDS. Summaries of what is passed and empty are mended. */
 static sc_u32 next(sc_u32 w)
 {
     while (w < WORDS) {
         if (FAR && !(w & 0x7FFFu)) {
-            if (!roots[w >> 15]) {
-                w += 0x8000u;
-                continue;
-            }
-            roots[w >> 15] = 0;
+            sc_u32 r = first(roots, w >> 15, sizeof roots);
+            if (r == sizeof roots) return WORDS;
+            roots[r] = 0;
+            w = r << 15;
         }
         if (FAR && !(w & 0x3FFu)) {
             if (!tops[w >> 10]) {
@@ -157,13 +167,7 @@ static void wipe_group(sc_u32 g)
 static void wipe_far(void)
 {
     sc_u32 r, t, g;
-    for (r = 0; r < sizeof roots; r++) {
-        const struct { sc_u64 of_eight; } __attribute__((packed)) *several = (const void *)(roots + r);
-        if (r + 8u <= sizeof roots && !several->of_eight) {
-            r += 7u;
-            continue;
-        }
-        if (!roots[r]) continue;
+    for (r = first(roots, 0, sizeof roots); r < sizeof roots; r = first(roots, r + 1u, sizeof roots)) {
         roots[r] = 0;
         for (t = r * 32u; t < (r + 1u) * 32u && t < sizeof tops; t++) {
             if (!tops[t]) continue;
