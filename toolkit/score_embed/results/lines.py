@@ -7,7 +7,7 @@ inside the C library the last probe's place says more. So only the files of the 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,50 +21,68 @@ class Row:
 
 
 class LineTable:
-    """Rows of all units, sorted by address. An image without debug information gives an empty table."""
+    """The image's units are read when a place in them is first asked for: all of a whole program take seconds. An image
+    without debug information knows no place."""
 
     def __init__(self, elf: Path, user_files: Collection[str]) -> None:
         from elftools.common.exceptions import DWARFError, ELFError
         from elftools.elf.elffile import ELFFile  # for campaigns with bugs only
 
-        self._rows: list[Row] = []
-        by_name: dict[str, list[str]] = {}
+        self._by_name: dict[str, list[str]] = {}
         for file in user_files:
-            by_name.setdefault(Path(file).name, []).append(file)
+            self._by_name.setdefault(Path(file).name, []).append(file)
+        self._dwarf: Any = None
+        self._ranges: Any = None  # of which unit an address is
+        self._units: dict[int, list[Row]] = {}
+        self._broken = (DWARFError, ELFError)
         try:
             with elf.open("rb") as stream:
                 image = ELFFile(stream)
                 if image.has_dwarf_info():
-                    self._read(image.get_dwarf_info(), by_name)
-        except (OSError, ELFError, DWARFError):
-            self._rows = []  # places then come from probes alone
-        self._rows.sort(key=lambda row: row.address)
-        self._addresses = [row.address for row in self._rows]
+                    self._dwarf = image.get_dwarf_info()
+                    self._ranges = self._dwarf.get_aranges()
+        except (OSError, *self._broken):
+            self._ranges = None  # places then come from probes alone
 
     def find(self, pc: int) -> tuple[str, int] | None:
         """The user's file and line at `pc`."""
-        at = bisect.bisect_right(self._addresses, pc) - 1
+        if self._ranges is None or not self._ranges.entries:
+            return None
+        offset = self._ranges.cu_offset_at_addr(pc)
+        if offset is None:
+            return None
+        if offset not in self._units:
+            self._units[offset] = self._read(offset)
+        rows = self._units[offset]
+        at = bisect.bisect_right(rows, pc, key=lambda row: row.address) - 1
         if at < 0:
             return None
-        row = self._rows[at]
+        row = rows[at]
         return (row.file, row.line) if row.file and row.line else None
 
-    def _read(self, dwarf: Any, by_name: dict[str, list[str]]) -> None:
-        for unit in dwarf.iter_CUs():
-            program = dwarf.line_program_for_CU(unit)
-            if program is None:
+    def _read(self, offset: int) -> list[Row]:
+        """The rows of the unit there, sorted by address."""
+        try:
+            return sorted(self._rows(self._dwarf.get_CU_at(offset)), key=lambda row: row.address)
+        except self._broken:
+            return []
+
+    def _rows(self, unit: Any) -> Iterator[Row]:
+        program = self._dwarf.line_program_for_CU(unit)
+        if program is None:
+            return
+        header = program.header
+        first = 0 if header.version >= 5 else 1
+        names = [_user_file(entry.name, self._by_name) for entry in header.file_entry]
+        if not any(names):
+            return
+        for entry in program.get_entries():
+            state = entry.state
+            if state is None:
                 continue
-            header = program.header
-            first = 0 if header.version >= 5 else 1
-            names = [_user_file(entry.name, by_name) for entry in header.file_entry]
-            for entry in program.get_entries():
-                state = entry.state
-                if state is None:
-                    continue
-                index = state.file - first
-                known = 0 <= index < len(names) and not state.end_sequence
-                row = Row(state.address, names[index], state.line) if known else Row(state.address, "", 0)
-                self._rows.append(row)
+            index = state.file - first
+            known = 0 <= index < len(names) and not state.end_sequence
+            yield Row(state.address, names[index], state.line) if known else Row(state.address, "", 0)
 
 
 def _user_file(name: bytes, by_name: dict[str, list[str]]) -> str:
