@@ -636,3 +636,37 @@ def test_a_recalled_origin_is_symbolic_where_it_was(board: str, options: tuple[s
     summary = explore(tmp_path, {"a.c": NAMED}, "--board", board, *options).summary
     assert (summary["stopped"], summary["paths"], summary["runs"]) == ("exhausted", 4, 4)
     assert (summary["bugs"], summary["mispredicted"]) == ([], 0)
+
+
+TRAILING = """
+#include <stdlib.h>
+#include "score.h"
+typedef struct { unsigned length; char data[2]; } text;
+struct other { unsigned length; char data[2]; };
+int main(void)
+{
+    unsigned char n, at;
+    SYM_U8(n);
+    SYM_U8(at);
+    SCORE_ASSUME(n > 0 && n < 6 && at < 4);
+    text *made = (text *) RESERVE(n + (sizeof(text) - 1));
+    made->data[n == 5 ? n + EXCESS : n] = 0;
+    struct other *as_it_is = malloc(sizeof(struct other) + 8 * sizeof(struct other));
+    return as_it_is->data[at] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("reserve", ["malloc", "room"])
+@pytest.mark.parametrize("excess", [0, 3])
+def test_an_array_at_the_end_is_as_long_as_its_structure_is_allocated(
+    reserve: str, excess: int, tmp_path: Path
+) -> None:
+    """As mawk's strings are. A structure that is not allocated so ends where it says."""
+    room = "static void *room(unsigned size) { return malloc(size); }\n"
+    program = TRAILING.replace("int main", f"{room}int main").replace("RESERVE", reserve)
+    found = explore(tmp_path, {"p.c": program.replace("EXCESS", str(excess))})
+    lines = {line: number for number, line in enumerate(program.splitlines(), 1)}
+    expected = [number for line, number in lines.items() if "as_it_is->" in line or (excess and "EXCESS" in line)]
+    bugs = sorted((bug["line"], bug["kind"]) for bug in found.summary["bugs"])
+    assert bugs == [(number, "out-of-bounds") for number in expected]

@@ -28,6 +28,7 @@ from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import drop_promises
 from score_embed.frontend.declarations.layout import Layout
+from score_embed.frontend.declarations.longer import longer_structures
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.emit.function import OBJECTS, Emitter
 from score_embed.frontend.emit.meta import Meta, Numbering
@@ -91,6 +92,7 @@ def instrument_program(
     is_private = private_names(units, closed=closed)
     by_name = set().union(*(called_names(unit.tree) for unit in units))
     defined = set().union(*(defined_functions(unit.tree) for unit in units))
+    longer = longer_structures(unit.tree for unit in units)
     outside = tuple(sorted(functions_outside((unit.tree, unit.system) for unit in units)))
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
@@ -106,6 +108,7 @@ def instrument_program(
             strict=strict,
             layout=layouts[number],
             tells_statements=tells_statements and units[number].source != LIBRARY,
+            longer=longer,
         ).lower()
 
     def printing(results: Sequence[Lowered], left: bool) -> _Printing:

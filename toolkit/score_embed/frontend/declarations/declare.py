@@ -7,13 +7,14 @@ enums without a tag get one, so that a temporary of such a type can be declared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from score_embed.frontend.c.signature import attribute_texts, declared_attributes
+from score_embed.frontend.declarations.longer import Where, where
 from score_embed.frontend.declarations.symbols import Constant, Scope, TypedefName, Unsupported, VariableLength
 from score_embed.frontend.ir.exp import Storage
 from score_embed.frontend.types.constant import ConstantFolder, Value
@@ -62,7 +63,7 @@ class Declarations:
 
     Inside functions the lowering sets `typeof_`, which types an expression for `typeof`, and `define`, which is given
     each struct, union and enum when it is complete. `counted` keeps a count that is computed there. `storage` says
-    where a record has a bit-field.
+    where a record has a bit-field, `longer` which structures are allocated with more room than they say.
     """
 
     def __init__(self, types: Types) -> None:
@@ -73,6 +74,7 @@ class Declarations:
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
         self.storage: Callable[[Record, str], Storage | None] = lambda record, name: None
         self.counted: Callable[[c_ast.Node], str] | None = None  # keeps a count that is computed at run time
+        self.longer: Set[Where] = frozenset()
         self._anonymous = 0
         self._folder = ConstantFolder(types, self._enumerator, self.type_of)
 
@@ -269,7 +271,7 @@ class Declarations:
         return Struct(found)
 
     def _complete(self, record: Record, node: c_ast.Node) -> None:
-        record.members = []
+        record.members, record.longer = [], where(node) in self.longer
         counted, self.counted = self.counted, None  # a member's position would be one that is computed at run time
         try:
             if any("scalar_storage_order" in text for text in attribute_texts(node)):

@@ -133,7 +133,7 @@ class Places:
         static = base.static and isinstance(index, Const)
         text = f"{base.text}[{index.c()}]"
         subscripts, around = base.subscripts, base.array
-        if not _may_be_longer(node.name, base.type) and not self.b.is_variable(base.type):
+        if not self._may_be_longer(node.name, base.type) and not self.b.is_variable(base.type):
             assert base.type.count is not None
             subscripts = (*subscripts, (index, base.type.count, base.type.length))
             around = around or (None if isinstance(index, Const) else base)
@@ -158,7 +158,7 @@ class Places:
         if member.bits is not None:
             return self.bit_fields.place(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
-        narrow = isinstance(t, Array) and not _may_be_longer(node, t) and base.type.record.is_amid(node.field.name)
+        narrow = isinstance(t, Array) and not self._may_be_longer(node, t) and base.type.record.is_amid(node.field.name)
         return replace(base, text=text, type=t, address=Offset(Pointer(t), base.address, offset), narrow=narrow)
 
     def struct_operand(self, node: c_ast.Node) -> Place:
@@ -242,7 +242,13 @@ class Places:
             return self.read(place)
         return self.bit_fields.read_wide(place, field)
 
-
-def _may_be_longer(node: c_ast.Node, t: Array) -> bool:
-    """An array of unknown size, or a member of so few elements that it may stand for as many as there is room for."""
-    return t.count is None or (isinstance(node, c_ast.StructRef) and t.length is not None and t.length <= 1)
+    def _may_be_longer(self, node: c_ast.Node, t: Array) -> bool:
+        """An array of unknown size, or a member that may stand for as many elements as there is room for: it has so few,
+        or the program allocates its structure with room for more."""
+        if t.count is None or not isinstance(node, c_ast.StructRef):
+            return t.count is None
+        if t.length is not None and t.length <= 1:
+            return True
+        of = self.e.type_of(node.name)
+        of = of.to if isinstance(of, Pointer) else of
+        return isinstance(of, Struct) and of.record.longer and not of.record.is_amid(node.field.name)

@@ -32,6 +32,7 @@ from score_embed.frontend.c.signature import (
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.declarations.layout import Layout
+from score_embed.frontend.declarations.longer import Where
 from score_embed.frontend.declarations.objects import named_in, texts_in
 from score_embed.frontend.declarations.symbols import (
     FunctionName,
@@ -109,7 +110,8 @@ class UnitLowering:
 
     `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left
     alone; `called`: those that the program calls by name; `strict`: a fault of ours in one function is raised (for
-    tests) instead of noted; `tells_statements`: where each statement of C begins is told.
+    tests) instead of noted; `tells_statements`: where each statement of C begins is told; `longer`: the structures that
+    the program allocates with more room than they say.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class UnitLowering:
         strict: bool,
         layout: Layout | None = None,
         tells_statements: bool = False,
+        longer: Set[Where] = frozenset(),
     ) -> None:
         self.unit = unit
         self.types = types
@@ -136,6 +139,7 @@ class UnitLowering:
         self.layout = layout
         self._tells_statements = tells_statements
         self.declarations = Declarations(types)
+        self.declarations.longer = longer
         self._kept = KeptText(self.declarations)
         self.declarations.text = self._kept.of
         self._walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))

@@ -76,6 +76,7 @@ class Record:
     tag: str
     members: list[Member] | None = None
     refused: str = ""  # why its members cannot be lowered
+    longer: bool = False  # it is allocated with more room than it says, for more elements of its last array
 
     def find(self, name: str) -> CMember | None:
         """The member called `name`, looking through anonymous members too."""
