@@ -33,6 +33,10 @@ static struct {
     sc_u32 rest; /* CRC of tainted bytes beyond the shadow's capacity */
 } shadow SC_RUNTIME_DATA;
 
+static struct { /* of a large map: the words that were met, so that they are not looked for again */
+    sc_u32 count, at[FAR ? SC_SHADOW : 1];
+} met SC_RUNTIME_DATA;
+
 static void mark(sc_u32 w)
 {
     groups[w >> 5] = 1;
@@ -225,7 +229,9 @@ static void take(void)
     for (w = next(0); w < WORDS; w = next(w + 1u), k++) {
         if (k < SC_SHADOW) sc_copy_bytes(shadow.copy[k], ram(w), 32);
         else shadow.rest = checksum(shadow.rest, w);
+        if (FAR && k < SC_SHADOW) met.at[k] = w;
     }
+    if (FAR) met.count = k;
     sc_any = k || sc_strays;
 }
 
@@ -245,17 +251,27 @@ static void report(sc_u32 w, sc_u32 changed)
     }
 }
 
-/* What did opaque code change of what `take` saw? Beyond the shadow's capacity: all of it or nothing.
+/* What did opaque code change of the k-th word with taint? */
+static void review(sc_u32 w, sc_u32 k)
+{
+    sc_u32 i, changed = 0;
+    for (i = 0; i < 32; i++)
+        if (ram(w)[i] != shadow.copy[k][i]) changed |= SC_BIT(i);
+    report(w, changed);
+}
+
+/* And of all that `take` saw? Beyond the shadow's capacity: all of it or nothing.
  * Taint does not change in opaque code: the same words are met in the same order. */
 static void compare(void)
 {
-    sc_u32 w, i, k = 0, rest = 0, beyond = WORDS;
-    for (w = next(0); w < WORDS; w = next(w + 1u), k++) {
-        sc_u32 changed = 0;
+    sc_u32 w, k, rest = 0, beyond = WORDS;
+    if (FAR && met.count <= SC_SHADOW) {
+        for (k = 0; k < met.count; k++) review(met.at[k], k);
+        return;
+    }
+    for (w = next(0), k = 0; w < WORDS; w = next(w + 1u), k++) {
         if (k < SC_SHADOW) {
-            for (i = 0; i < 32; i++)
-                if (ram(w)[i] != shadow.copy[k][i]) changed |= SC_BIT(i);
-            report(w, changed);
+            review(w, k);
         } else {
             rest = checksum(rest, w);
             if (k == SC_SHADOW) beyond = w;
@@ -268,7 +284,9 @@ static void compare(void)
 /* Before opaque code runs: take the shadow; after it: compare. */
 void sc_shadow(sc_u32 before)
 {
-    if (!sc_any) shadow.rest = 0;
-    else if (before) take();
+    if (!sc_any) {
+        shadow.rest = 0;
+        if (FAR) met.count = 0;
+    } else if (before) take();
     else compare();
 }
