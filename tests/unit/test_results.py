@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import recorded
+from elftools.elf.elffile import ELFFile
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Unflipped
@@ -24,6 +25,7 @@ from score_embed.errors import StorageError, UsageError
 from score_embed.explore.pair import LeftOut, Pair, first_pair
 from score_embed.report import findings, inputs
 from score_embed.results import bugs, coverage, parts, storage, store, summary, test_rows, testcase
+from score_embed.results.line_program import rows
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -203,6 +205,28 @@ def test_lines_of_a_real_program(tmp_path: Path) -> None:
     assert table.find(0) is None
     assert LineTable(program, ["other.c"]).find(start) is None
     assert LineTable(source, [str(source)]).find(start) is None  # not an ELF file
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_rows_of_a_line_program_are_those_that_pyelftools_finds(version: int, tmp_path: Path) -> None:
+    source, program = tmp_path / "p.c", tmp_path / "p"
+    apart = "\n" * 300
+    source.write_text(
+        f"int f(int x)\n{{\n    int s = 0;{apart}    for (int i = 0; i < x; i++)\n        s += i % 7 ? i : x / (i + 1);\n"
+        f"    return s;\n}}{apart}int main(int c, char **v) {{ return f(c) + f(**v); }}\n",
+        encoding="utf-8",
+    )
+    flags = [f"-gdwarf-{version}", "-O2", "-ffunction-sections"]
+    subprocess.run(["gcc", *flags, "-o", program, source], check=True, timeout=60)
+    with program.open("rb") as stream:
+        dwarf = ELFFile(stream).get_dwarf_info()
+    read = [one for unit in dwarf.iter_CUs() if (one := dwarf.line_program_for_CU(unit)) is not None]
+    assert read
+    for one in read:
+        states = [entry.state for entry in one.get_entries() if entry.state is not None]
+        assert list(rows(one)) == [(s.address, s.file, s.line, bool(s.end_sequence)) for s in states]
+        assert len(states) > 20
+
 
 
 def row(number: int, path: int, outcome: str = "new") -> test_rows.TestRow:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from score_embed.results.line_program import rows
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -34,7 +36,7 @@ class LineTable:
         self._dwarf: Any = None
         self._ranges: Any = None  # of which unit an address is
         self._units: dict[int, list[Row]] = {}
-        self._broken = (DWARFError, ELFError)
+        self._broken = (DWARFError, ELFError, IndexError)
         try:
             with elf.open("rb") as stream:
                 image = ELFFile(stream)
@@ -53,11 +55,11 @@ class LineTable:
             return None
         if offset not in self._units:
             self._units[offset] = self._read(offset)
-        rows = self._units[offset]
-        at = bisect.bisect_right(rows, pc, key=lambda row: row.address) - 1
+        found = self._units[offset]
+        at = bisect.bisect_right(found, pc, key=lambda row: row.address) - 1
         if at < 0:
             return None
-        row = rows[at]
+        row = found[at]
         return (row.file, row.line) if row.file and row.line else None
 
     def _read(self, offset: int) -> list[Row]:
@@ -76,13 +78,10 @@ class LineTable:
         names = [_user_file(entry.name, self._by_name) for entry in header.file_entry]
         if not any(names):
             return
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            index = state.file - first
-            known = 0 <= index < len(names) and not state.end_sequence
-            yield Row(state.address, names[index], state.line) if known else Row(state.address, "", 0)
+        for address, number, line, ends in rows(program):
+            index = number - first
+            known = 0 <= index < len(names) and not ends
+            yield Row(address, names[index], line) if known else Row(address, "", 0)
 
 
 def _user_file(name: bytes, by_name: dict[str, list[str]]) -> str:

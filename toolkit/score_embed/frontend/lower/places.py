@@ -243,8 +243,8 @@ class Places:
         return self.bit_fields.read_wide(place, field)
 
     def _may_be_longer(self, node: c_ast.Node, t: Array) -> bool:
-        """An array of unknown size, or a member that may stand for as many elements as there is room for: it has so few,
-        or the program allocates its structure with room for more."""
+        """An array of unknown size, or a member that may stand for as many elements as there is room for: it has so
+        few, or the program allocates its structure with room for more."""
         if t.count is None or not isinstance(node, c_ast.StructRef):
             return t.count is None
         if t.length is not None and t.length <= 1:
