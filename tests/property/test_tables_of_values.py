@@ -156,6 +156,48 @@ def test_chains_of_tables_are_decided_as_plain_z3_does(data: st.DataObject) -> N
             slicer.add(condition)
 
 
+@st.composite
+def walks(draw: st.DrawFn, steps: int) -> tuple[list[Expr], bytes]:
+    """As `scanners`, but a state is where its row begins, and a row says how far it is to the next state's: of states
+    and distances there are few, and of their sums, if any distance went with any state, too many."""
+    chance = draw(st.randoms(use_true_random=False))
+    rows = [300 * row + chance.randrange(45) for row in range(40)]
+    table = bytearray(2 * 300 * 41)
+    for row in rows:
+        following = chance.sample(rows, 16)
+        for value in range(256):
+            distance = following[value * value >> 3 & 15] - row & 0xFFFF
+            table[2 * (row + value) : 2 * (row + value) + 2] = distance.to_bytes(2, "little")
+    state, conditions = build.const(rows[0], 32), []
+    data = draw(st.binary(min_size=steps, max_size=steps))
+    for index in range(steps):
+        place = build.binary(Kind.ADD, state, build.zext(build.byte(index), 32))
+        distance_to = select(build.binary(Kind.MUL, place, build.const(2, 32)), bytes(table), 2, None)
+        assert distance_to is not None
+        state = build.binary(Kind.ADD, state, build.sext(distance_to, 32))
+        conditions.append(build.binary(Kind.ULT, state, build.const(draw(st.sampled_from(rows)), 32)))
+    return [c if evaluate(c, data) else build.negate(c) for c in conditions], data
+
+
+@settings(deadline=None, max_examples=40)
+@given(walks(BYTES), st.lists(st.sets(st.integers(0, 255), min_size=1, max_size=6), min_size=BYTES, max_size=BYTES))
+def test_walks_are_decided_as_brute_force_does(walk: tuple[list[Expr], bytes], allowed: list[set[int]]) -> None:
+    path, first = walk
+    sets = {index: sum(1 << v for v in values | {first[index]}) for index, values in enumerate(allowed)}
+    layer = FiniteLayer(Beyond())
+    for count, condition in enumerate(path):
+        several = tuple(c for c in path[:count] if c.deps and c.only_byte < 0)
+        if not condition.deps or condition.only_byte >= 0:
+            continue
+        query = Query(build.negate(condition), sets, several, first)
+        answer = layer.solve(query)
+        event(f"{count} {answer.result.name}")
+        assert answer.result is not Result.UNKNOWN
+        assert (answer.result is Result.SAT) == brute_force(query, [query.target, *several], sets)
+        if answer.result is Result.SAT:
+            assert query.holds(answer.apply(first))
+
+
 @settings(deadline=None, max_examples=300)
 @given(formulas(32, 5, few=True), sources, st.data())
 def test_what_is_replaced_is_equal_where_the_path_holds(expr: Expr, inputs: list[bytes], data: st.DataObject) -> None:

@@ -89,8 +89,7 @@ class Network {
 
     // The variable that is eliminated next; from here on it is none of the network's.
     const VariablePtr &next() {
-        if (is_weighed_)
-            for (std::size_t at : changed_) weigh(at);
+        for (std::size_t at : changed_) weigh(at);
         changed_.clear();
         std::size_t first = order_.begin()->second;
         order_.erase(order_.begin());
@@ -116,10 +115,18 @@ class Network {
     }
 
   private:
-    // By how many combinations of values the constraints on it are.
+    // By how many combinations of values the constraints on it are; or by the input's order, where that goes first
+    // which is on one constraint beside what is on nothing else: without it no constraint has more rows.
     void weigh(std::size_t at) {
         double weight = 1;
-        for (const VariablePtr &variable : variables_of(on_[at])) weight *= variable->count;
+        if (is_weighed_) {
+            for (const VariablePtr &variable : variables_of(on_[at])) weight *= variable->count;
+        } else {
+            auto binds = [](const RelationPtr &relation) { return relation->variables.size() > 1; };
+            effort_.spend(on_[at].size());
+            bool is_last = std::count_if(on_[at].begin(), on_[at].end(), binds) <= 1;
+            weight = 2.0 * std::get<0>(variables_[at]->rank) + !is_last;
+        }
         order_.erase({weights_[at], at});
         order_.emplace(weights_[at] = weight, at);
     }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr unsigned WIDEST_WORD = 64;          // bits
 constexpr std::size_t LARGEST = 1 << 16;      // elements of a table
+constexpr u128 FAR_TOO_LARGE = u128(1) << 32;
 constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
 constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
 constexpr std::size_t MOST_JOINED = 1 << 22;  // elements of an inner variable's table times its values
@@ -22,6 +23,17 @@ constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are
 
 u64 last_variable = 0;
 
+int last_byte(const Variable &variable) { return std::get<0>(variable.rank); }
+
+// Whether an inner variable is made of an earlier one of these, or comes of the same byte as one.
+bool is_related(const Variable &variable, const Variables &all) {
+    const Variables &parts = variable.made_of;
+    return !parts.empty() && std::any_of(all.begin(), all.end(), [&](const VariablePtr &other) {
+        bool is_part = std::find(parts.begin(), parts.end(), other) != parts.end();
+        return other->rank < variable.rank && (is_part || last_byte(*other) == last_byte(variable));
+    });
+}
+
 bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
 
 Variables union_of(const std::vector<GridPtr> &parts) {
@@ -30,13 +42,15 @@ Variables union_of(const std::vector<GridPtr> &parts) {
     return all;
 }
 
-// The number of elements of a table over the variables of all of these.
-u128 size_of(const std::vector<GridPtr> &parts) {
+// The number of elements of a table over these variables.
+u128 size_of(const Variables &variables) {
     u128 size = 1;
-    for (const VariablePtr &variable : union_of(parts))
+    for (const VariablePtr &variable : variables)
         size = size >> 100 ? size : size * variable->count;  // beyond that it does not matter
     return size;
 }
+
+u128 size_of(const std::vector<GridPtr> &parts) { return size_of(union_of(parts)); }
 
 // The grid's values, one for each element of a table over these variables.
 std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_t size) {
@@ -60,6 +74,37 @@ std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_
         }
     }
     return values;
+}
+
+using Choices = std::unordered_map<u64, std::vector<u64>>;  // by the variable's number
+
+// Which of its values the variable has, for each element of a table over variables that it comes of, or is one of.
+const std::vector<u64> &choices(const VariablePtr &variable, const Variables &basis, std::size_t size, Choices &known) {
+    std::vector<VariablePtr> waiting{variable};
+    while (!waiting.empty()) {
+        VariablePtr next = waiting.back();
+        std::size_t before = waiting.size();
+        bool is_axis = std::find(basis.begin(), basis.end(), next) != basis.end();
+        for (const VariablePtr &part : is_axis ? Variables() : next->made_of)
+            if (!known.count(part->number)) waiting.push_back(part);
+        if (waiting.size() > before) continue;
+        waiting.pop_back();
+        if (known.count(next->number)) continue;
+        std::vector<u64> found(size);
+        if (is_axis) {
+            for (unsigned value = 0; value < next->count; ++value) found[value] = value;
+            found.resize(next->count);
+            found = spread(Grid{{next}, std::move(found)}, basis, size);
+        } else {
+            for (const VariablePtr &part : next->made_of) {
+                const std::vector<u64> &theirs = known.at(part->number);
+                for (std::size_t i = 0; i < size; ++i) found[i] = found[i] * part->count + theirs[i];
+            }
+            for (u64 &element : found) element = next->choice[element];
+        }
+        known[next->number] = std::move(found);
+    }
+    return known.at(variable->number);
 }
 
 // None if the table's values are not few. A table of slots finds a value's place: a map of the library is slower here,
@@ -216,13 +261,53 @@ GridPtr Grids::few_of(Id id, const GridPtr &grid) {
     return known.few;
 }
 
+// These variables, with what they are made of in the place of those that are related to others. It may grow before it
+// shrinks, but where it is far too large it seldom does.
+Variables Grids::basis_of(Variables variables) {
+    for (std::size_t at = variables.size(); at-- > 1;) {
+        if (!is_related(*variables[at], variables)) continue;
+        Variables parts = variables[at]->made_of;
+        variables.erase(variables.begin() + std::ptrdiff_t(at));
+        variables = score::union_of(variables, parts);
+        if (size_of(variables) > FAR_TOO_LARGE) break;
+        at = variables.size();
+        effort_.spend(NODE_OVERHEAD * at);
+    }
+    return variables;
+}
+
+// The same values without some that cannot be. Of a variable that comes of what another one of the grid comes of, only
+// those count that go with the other's: a state and the step from it to the next have few sums, as the step is this
+// state's. Null if there is nothing to gain, or the table is too large.
+GridPtr Grids::possible(const Grid &grid) {
+    Variables basis = basis_of(grid.variables);
+    u128 size = size_of(basis);
+    if (size > LARGEST || basis == grid.variables) return nullptr;
+    Choices known;
+    std::vector<u64> places(std::size_t(size), 0);
+    for (const VariablePtr &variable : grid.variables) {
+        const std::vector<u64> &choice = choices(variable, basis, std::size_t(size), known);
+        for (std::size_t i = 0; i < places.size(); ++i) places[i] = places[i] * variable->count + choice[i];
+    }
+    effort_.spend((2 * known.size() + 1) * u64(size));
+    for (u64 &place : places) place = grid.values[place];
+    return std::make_shared<Grid>(Grid{std::move(basis), std::move(places)});
+}
+
 // These values as those of an inner variable, if they are few; else the same grid.
 GridPtr Grids::reduced(const GridPtr &grid) {
+    GridPtr whole = grid;
     effort_.spend(8 * grid->values.size());
     std::optional<Partition> found = partition(grid->values);
-    if (!found) return grid;
+    if (!found) {
+        whole = possible(*grid);
+        if (!whole) return grid;
+        effort_.spend(8 * whole->values.size());
+        found = partition(whole->values);
+        if (!found) return grid;
+    }
     Key key;
-    for (const VariablePtr &variable : grid->variables) key.first.push_back(variable->number);
+    for (const VariablePtr &variable : whole->variables) key.first.push_back(variable->number);
     key.second = std::move(found->choice);
     if (inner_.size() > inner_limit_) {
         for (auto each = inner_.begin(); each != inner_.end();)
@@ -232,7 +317,7 @@ GridPtr Grids::reduced(const GridPtr &grid) {
     std::weak_ptr<const Variable> &known = inner_[key];
     VariablePtr variable = known.lock();
     if (!variable) {
-        variable = std::make_shared<const Variable>(grid->variables, unsigned(found->values.size()), key.second);
+        variable = std::make_shared<const Variable>(whole->variables, unsigned(found->values.size()), key.second);
         known = variable;
     }
     return std::make_shared<Grid>(Grid{{variable}, std::move(found->values)});

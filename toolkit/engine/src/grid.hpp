@@ -4,7 +4,7 @@
 // has few values. Code that is driven by tables computes chains of such values (a scanner's state after each byte),
 // each from the one before and one byte more. Over bytes alone such a formula has more values than can be listed; over
 // its inner values it has a few thousand. Each inner variable knows its own table, over the variables that it is made
-// of.
+// of. Where inner values that hang together have too many values together, they are told by what they are made of.
 //
 // Formulas wider than 64 bits and floating-point numbers have no table.
 #pragma once
@@ -81,6 +81,8 @@ class Grids final : Mourner {
     GridPtr computed(const Node &node, const std::vector<GridPtr> &parts);
     GridPtr few_of(Id id, const GridPtr &grid);
     GridPtr reduced(const GridPtr &grid);
+    Variables basis_of(Variables variables);
+    GridPtr possible(const Grid &grid);
     const VariablePtr &byte(u32 index);
 
     std::size_t at_ease_;
