@@ -133,7 +133,7 @@ int f(int *p, int *q, int n, int *r)
     if (i == 3) __assert_fail("of a variable", "p.c", 11, "f");
     if (n == 5) __assert_fail("behind a computation", "p.c", 12, "f");
     *q = n;
-    if (n == 6) __assert_fail("late", "p.c", 14, "f");
+    if (n == 6) __assert_fail("behind a store", "p.c", 14, "f");
     return *p + *q + *r + i;
 }
 """
@@ -148,8 +148,60 @@ def test_assertions_and_attributes_are_preconditions() -> None:
     assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == [
         "count > 2",
         "count < 9",
+        "!(((int) count) == 3)",
         "!(count == 5)",
+        "!(count == 6)",  # what it was given, whatever was stored meanwhile
     ]
+
+
+BY_A_VARIABLE = """
+typedef unsigned long size_t;
+void __assert_fail(const char *, const char *, unsigned, const char *);
+void *memset(void *, int, size_t);
+static int error, count;
+static int raised(int e) { error = e; return -1; }
+static int mul_checked(size_t a, size_t b, size_t *r) { if (__builtin_mul_overflow(a, b, r)) return raised(1); return 0; }
+struct s { size_t size; };
+int f(struct s *s, size_t n, size_t item, int limit)
+{
+    size_t size = 0;
+    int old = count++;
+    int fits = !mul_checked(n, item, &size);
+    if (!fits) __assert_fail("fits", "p.c", 1, "f");
+    if (!(size < 9)) __assert_fail("a call has written it", "p.c", 1, "f");
+    if (!(old == limit)) __assert_fail("of what has been changed", "p.c", 1, "f");
+    if (!(s->size > 1)) __assert_fail("early", "p.c", 1, "f");
+    do { memset(s, 0, sizeof *s); } while (0);
+    s->size = n;
+    if (!(s->size == n)) __assert_fail("of what was stored", "p.c", 1, "f");
+    if (!(n > count)) __assert_fail("of a variable that may have been", "p.c", 1, "f");
+    limit = 3;
+    if (!(limit < 4)) __assert_fail("of a parameter that was", "p.c", 1, "f");
+    return 0;
+}
+int g(size_t n, int limit)
+{
+    unsigned char half = n / 2;
+    if (!(half < limit)) __assert_fail("half", "p.c", 1, "g");
+    if (limit) return 1;
+    if (!(n > 7)) __assert_fail("behind a branch", "p.c", 1, "g");
+    return 0;
+}
+"""
+
+
+def test_a_variable_stands_for_what_it_was_made_of() -> None:
+    tree = parse(BY_A_VARIABLE, "p.c")
+    defined = {ext.decl.name: ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
+    found = {}
+    for name in ("f", "g"):
+        names_ = [param.name for param in uses.parameters_of(defined[name])]
+        said = preconditions.said_of(tree, defined[name], names_, Predicates(defined.get).only_looks)
+        found[name] = [uses.text_of(condition, {}) for condition, _ in said.assumed]
+    assert found == {
+        "f": ["!mul_checked(n, item, &((size_t){0}))", "s->size > 1"],
+        "g": ["((unsigned char) (n / 2)) < limit"],
+    }
 
 
 THROUGH = """

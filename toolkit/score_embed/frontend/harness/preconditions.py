@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import StatementExpression
 from score_embed.frontend.c.signature import declared_attributes, single_attributes
+from score_embed.frontend.harness.prologue import OnlyLooks, Prologue
 from score_embed.frontend.harness.uses import is_null, parameters_of, variables_in
 
 _STOPS = re.compile(
@@ -23,8 +24,6 @@ _STOPS = re.compile(
 )
 _NUMBERS = re.compile(r"\d+")
 _ROUNDS = 4  # functions that pass their parameters on, one after the other
-
-OnlyLooks = Callable[[c_ast.Node], bool]
 
 
 @dataclass
@@ -75,22 +74,26 @@ def _attributes(decl: c_ast.Decl, names: list[str], found: Said) -> None:
 
 
 def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: OnlyLooks) -> None:
-    local: set[str] = set()
+    prologue = Prologue(names, only_looks)
+    is_behind = False  # what the function itself has done: only numbers that it was given are as they were
     for item in body.block_items or []:
         if isinstance(item, c_ast.Decl):
-            local.add(item.name)
+            prologue.declare(item)
             continue
         if _is_unused(item):
             continue
-        condition = _asserted(item)
-        if condition is None:
+        asserted = _asserted(item)
+        if asserted is None:
             name = _computed(item, only_looks)
-            if not name or name in names:
+            if name and name not in names:
+                prologue.assign(name, item.rvalue)
+            elif prologue.leaves_parameters(item):
+                is_behind = True
+            else:
                 return
-            local.add(name)
             continue
-        used = {node.name for node in variables_in(condition)}
-        if used & local or not only_looks(condition):
+        condition = prologue.said(asserted)
+        if condition is None or not only_looks(condition) or (is_behind and not prologue.of_parameters(condition)):
             continue
         for part in _conjuncts(condition):
             found.not_null |= names & set(_gone_through(part))

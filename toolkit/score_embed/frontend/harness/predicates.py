@@ -4,7 +4,7 @@ called.
 Any other call would be made twice: `assert(lock(m) == 0)` is no precondition. A function only looks if it assigns to
 nothing but its own variables, and calls nothing but such functions, whose definitions the program has. Or its name says
 that it answers a question (`list_is_valid`), and its pointers are to const: what it changes besides (where an error is
-noted, a number that it computes) is no part of what it is asked.
+noted, a number that it computes) is no part of what it is asked. So of one that computes with a check for overflow.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import Asm
+from score_embed.frontend.harness.prologue import is_fresh
 from score_embed.frontend.harness.uses import walk
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _ASKS = frozenset(
     ["is", "are", "has", "valid", "ok", "sane", "consistent", "invariant", "invariants", "initialized", "initialised"]
 )
+_CHECKS = frozenset(["checked", "overflow", "overflows", "overflowed"])
 Definition = Callable[[str], c_ast.FuncDef | None]  # of a function, wherever the program has it
 
 
@@ -39,11 +41,18 @@ class Predicates:
                     return False
                 case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--") if not _is_one_of(part.expr, own):
                     return False
-                case c_ast.FuncCall() if not (isinstance(part.name, c_ast.ID) and self._called(part.name.name)):
+                case c_ast.FuncCall() if not (isinstance(part.name, c_ast.ID) and self._looks(part)):
                     return False
                 case Asm():
                     return False
         return True
+
+    def _looks(self, call: c_ast.FuncCall) -> bool:
+        name = str(call.name.name)
+        return self._called(name) or (_computes(call) and (name.startswith("__builtin_") or self._is_known(name)))
+
+    def _is_known(self, name: str) -> bool:
+        return self._definition(name) is not None
 
     def _called(self, name: str) -> bool:
         if name not in self._known:
@@ -52,6 +61,14 @@ class Predicates:
             if function is not None:
                 self._known[name] = _asks(function) or self.only_looks(function.body, _variables(function))
         return self._known[name]
+
+
+def _computes(call: c_ast.FuncCall) -> bool:
+    """Whether a call asks whether a number is too large, as its name says, and leaves the number where nobody looks:
+    `mul_overflows(a, b, &(size_t){0})`."""
+    words = {word.lower() for word in _WORD.findall(call.name.name)}
+    given = call.args.exprs if call.args is not None else []
+    return not _CHECKS.isdisjoint(words) and any(map(is_fresh, given))
 
 
 def _asks(function: c_ast.FuncDef) -> bool:
