@@ -189,6 +189,21 @@ CASES = [
         on_boards=False,
     ),
     Case(
+        "tagged",
+        """typedef unsigned char u8; enum { NUMBER, TEXT, PAIR };
+        struct value { u8 kind; union { u8 number; const u8 *text; struct { const u8 *a; u8 b; } pair; } u; };
+        static int of_pair(const struct value *v) { return v->u.pair.a[0] == v->u.pair.b ? 4 : 5; }
+        int tagged(const struct value *v) { if (v->kind > PAIR) return 0; switch (v->kind) { case NUMBER: return v->u.number > 2 ? 1 : 2;
+        case TEXT: if (v->u.text[0] == 3) return 3; return 6; case PAIR: return of_pair(v); } return 0; }""",
+        hints="v->u.text: {size: 1}\n    v->u.pair.a: {size: 1}",
+        on_boards=False,
+    ),
+    Case(
+        "behind_a_check",
+        """typedef unsigned char u8; struct item { u8 kind; union { u8 n; u8 *p; }; };
+        int behind_a_check(struct item *i) { if (i->kind != 2) return i->n > 2 ? 1 : 2; return *i->p == 3 ? 3 : 4; }""",
+    ),
+    Case(
         "matrix",
         "int matrix(unsigned char m[][2], unsigned char n) { int i, t = 0; for (i = 0; i < n; i++) if (m[i][0] < m[i][1]) t++; return t; }",
         hints="m: {size: 2}",

@@ -6,6 +6,7 @@ made: an alias leads to one of those, and a member that leads back to one of the
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,6 +15,7 @@ from score_embed.frontend.harness.heeded import Heeded
 from score_embed.frontend.harness.hints import Hint, Hints
 from score_embed.frontend.harness.scope import FileScope
 from score_embed.frontend.harness.text import HarnessText, Spot
+from score_embed.frontend.harness.unions import Looks, looked_at
 from score_embed.frontend.types.ctype import CType, Record
 
 ELEMENTS = 16  # of an array of numbers, or bytes
@@ -61,6 +63,11 @@ class Draft:
         self.nullable: set[str] = set()
         self.rooms: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
+
+    @functools.cached_property
+    def looks(self) -> Looks:
+        """Which members the function looks at, and when."""
+        return looked_at(self.scope.tree, self.function, self.scope.is_library)
 
     def is_pointer(self, label: str) -> bool:
         """Whether a pointer of that name was made; subscripts may be left away."""

@@ -259,6 +259,11 @@ class FileScope:
     def _definition_in(tree: c_ast.FileAST, name: str) -> c_ast.FuncDef | None:
         return next((e for e in tree.ext if isinstance(e, c_ast.FuncDef) and e.decl.name == name), None)
 
+    def is_library(self, name: str) -> bool:
+        """Whether a function is the system's, or the compiler's."""
+        symbol = self.declarations.scope.names.get(name)
+        return name.startswith("__") or (isinstance(symbol, FunctionName) and symbol.file in self._system)
+
     def callbacks(self, t: Function) -> list[str]:
         """The functions of the program of that type whose address it takes."""
         if self._functions is None:

@@ -132,6 +132,10 @@ class HarnessText:
     def assume(self, condition: str) -> None:
         self.say(f"if (!({condition})) __score_assume_fail();")
 
+    def only_when(self, condition: str, at: int) -> None:
+        """The statements from number `at` on are for where other members say so."""
+        self.lines[at:] = [f"if ({condition}) {{", *(f"    {line}" for line in self.lines[at:]), "}"]
+
     def limit(self, count: Spot, most: str) -> None:
         """A count that is negative is a very large one here."""
         self.assume(f"(__SIZE_TYPE__) {count.place} <= {most}")

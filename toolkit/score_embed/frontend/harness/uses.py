@@ -167,13 +167,14 @@ def members_together(tree: c_ast.FileAST, operators: Collection[str]) -> set[fro
     found: set[frozenset[str]] = set()
     for node in walk(tree):
         if isinstance(node, c_ast.BinaryOp) and node.op in operators:
-            match _plain(node.left), _plain(node.right):
+            match plain_of(node.left), plain_of(node.right):
                 case c_ast.StructRef() as left, c_ast.StructRef() as right if to_c(left.name) == to_c(right.name):
                     found.add(frozenset((str(left.field.name), str(right.field.name))))
     return found
 
 
-def _plain(node: c_ast.Node) -> c_ast.Node:
+def plain_of(node: c_ast.Node) -> c_ast.Node:
+    """Without casts."""
     while isinstance(node, c_ast.Cast):
         node = node.expr
     return node
