@@ -204,6 +204,12 @@ CASES = [
         int behind_a_check(struct item *i) { if (i->kind != 2) return i->n > 2 ? 1 : 2; return *i->p == 3 ? 3 : 4; }""",
     ),
     Case(
+        "contained",
+        """typedef unsigned char u8; struct link { struct link *next; }; struct task { u8 prio; struct link link; u8 left; };
+        static struct task *task_of(struct link *l) { return (struct task *) ((char *) l - __builtin_offsetof(struct task, link)); }
+        int contained(struct link *l) { if (!l) return 1; if (task_of(l)->prio > 2) return 2; return l->next && task_of(l)->left == 5; }""",
+    ),
+    Case(
         "matrix",
         "int matrix(unsigned char m[][2], unsigned char n) { int i, t = 0; for (i = 0; i < n; i++) if (m[i][0] < m[i][1]) t++; return t; }",
         hints="m: {size: 2}",

@@ -33,6 +33,7 @@ class Pointee:
     nullable: bool = True
     empty: bool = False  # it is null only where it leads to no element
     seen_as: CType | None = None
+    part: str = ""  # where in `seen_as` it leads to, in bytes, in C
     promised: bool = False  # that it is not null
     weak: bool = False  # `count` is named after something else
     compared: bool = False  # with another pointer: it may lead back

@@ -19,6 +19,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.harness import names, preconditions, uses
+from score_embed.frontend.harness.containers import container
 from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee
 from score_embed.frontend.harness.maker import Maker
 from score_embed.frontend.harness.names import Counts, Field
@@ -158,7 +159,8 @@ class Parameters:
                 declared.append(f"{declaration} = {'{0}' if isinstance(u, (Struct, Array)) else '0'};")
             if isinstance(u, Pointer):
                 single = self._is_single(u, name) or name in self._draft.moving.values()
-                pointee = replace(pointee, single=single, seen_as=self._seen_as(u, name))
+                larger, part = self._container(u, name)
+                pointee = replace(pointee, single=single, seen_as=larger or self._seen_as(u, name), part=part)
         except Unmakeable as error:
             raise BuildError(
                 f"no harness for '{as_written(self._node.decl.name)}': {as_written(name)}: {error}",
@@ -198,6 +200,13 @@ class Parameters:
         if uses.is_moved(body, name):
             return False
         return isinstance(unqualified(u.to), Struct) or not uses.is_given_away(body, name)
+
+    def _container(self, u: Pointer, name: str) -> tuple[CType | None, str]:
+        """The structure that a parameter leads into, and where."""
+        found = container(self._draft.scope.tree, self._node, name)
+        t = self._draft.scope.type_at(found[0]) if found is not None else None
+        is_made = isinstance(unqualified(u.to), (Struct, Void)) and isinstance(t, Struct) and bool(t.record.members)
+        return (unqualified(t), found[1]) if found is not None and t is not None and is_made else (None, "")
 
     def _seen_as(self, u: Pointer, name: str) -> CType | None:
         """What a `void *` is to, as the body shows; what a structure is a part of, as the file does."""

@@ -64,6 +64,8 @@ class Pointers:
             return
         if target is None:
             return
+        if pointee.part:
+            target = f"((char *) {target} + {pointee.part})"
         if pointee.count and hint.nullable is not True:
             pointee = replace(pointee, nullable=pointee.nullable and bool(spot.members), empty=pointee.nullable)
         self._settle(t, target, spot, pointee, hint)
