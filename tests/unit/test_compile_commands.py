@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from score_embed.errors import UsageError
-from score_embed.image.compile_commands import read_flags
+from score_embed.image.compile_commands import defining, read_flags
 
 
 def database(folder: Path, *entries: Any) -> Path:
@@ -24,6 +24,17 @@ def one(folder: Path, *words: str) -> tuple[str, ...]:
     source.touch()
     entry = {"directory": str(folder / "build"), "file": "../p.c", "arguments": ["cc", *words, "-c", "../p.c"]}
     return read_flags(database(folder, entry), [source])[source]
+
+
+def test_the_file_that_defines_a_function(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int f(int);\nint g(int x) { return f(x); }\n")
+    (tmp_path / "b.c").write_text("static int\nf (int x)\n{\n    return x;\n}\n")
+    entries = [{"directory": str(tmp_path), "file": name, "command": f"cc -c {name}"} for name in ("a.c", "b.c")]
+    file = database(tmp_path, *entries)
+    assert [path.name for path in defining(file, "f")] == ["b.c"]
+    assert [path.name for path in defining(file, "g")] == ["a.c"]
+    with pytest.raises(UsageError, match="no C file of this build defines 'h'"):
+        defining(file, "h")
 
 
 def test_what_decides_the_meaning_is_taken(tmp_path: Path) -> None:

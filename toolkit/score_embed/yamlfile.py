@@ -36,10 +36,13 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6
 def suggestion(word: str, known: Iterable[str]) -> str:
     """One sentence for a hint: the nearest known words (three at most), or all of them."""
     names = sorted(known)
-    near = [repr(name) for name in difflib.get_close_matches(word, names, n=3, cutoff=0.6)]
-    if not near:
-        return f"Known: {', '.join(names)}."
-    return f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
+    return close_to(word, names) or f"Known: {', '.join(names)}."
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """One sentence for a hint: the nearest known words (three at most); "" if none is near."""
+    near = [repr(name) for name in difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.6)]
+    return f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?" if near else ""
 
 
 @dataclass(frozen=True)

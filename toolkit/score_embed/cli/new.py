@@ -11,7 +11,7 @@ from score_embed import config
 from score_embed.board.profile import find_board
 from score_embed.campaign import opening
 from score_embed.cli import words
-from score_embed.cli.run import require_sources
+from score_embed.cli.run import with_sources
 from score_embed.errors import UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.harness_file import harness_file
@@ -35,8 +35,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(values: argparse.Namespace) -> int:
     given = {**vars(values), "entry": values.function}
-    settings = config.resolve(given, os.environ, Path.cwd())
-    require_sources(settings)
+    settings = with_sources(config.resolve(given, os.environ, Path.cwd()))
     opening.check_sources(settings)
     to: Path = values.to or Path(f"{values.function}_harness.c")
     if to.exists() and not values.force:

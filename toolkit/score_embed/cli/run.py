@@ -16,6 +16,7 @@ from score_embed.campaign.ending import BUGS, Result, without_bugs
 from score_embed.cli import pages, show, words
 from score_embed.cli.output import readers_may_leave
 from score_embed.errors import UsageError
+from score_embed.image.compile_commands import defining
 from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
 from score_embed.results import summary
@@ -50,8 +51,7 @@ def execute(values: argparse.Namespace) -> int:
     if given["resume"]:
         settings = resume_settings(given)
     else:
-        settings = config.resolve(given, os.environ, Path.cwd())
-        require_sources(settings)
+        settings = with_sources(config.resolve(given, os.environ, Path.cwd()))
     known = baseline_of(settings)  # read before anything is explored
     result = explored(settings)
     with readers_may_leave():
@@ -106,6 +106,15 @@ def require_one_client(settings: config.Settings) -> None:
     """Which tests of a fleet were the user's before nobody remembers."""
     if settings.have is not None and (settings.cluster is not None or (settings.clients or 1) > 1):
         raise UsageError("--have is for campaigns of one client", "command line", "Leave --clients and --cluster out.")
+
+
+def with_sources(settings: config.Settings) -> config.Settings:
+    """Of a new campaign. For `--entry FUNC` the file is found that defines it, if the build's files are known."""
+    commands = settings.compile_commands
+    if not settings.sources and settings.entry is not None and commands is not None:
+        settings = replace(settings, sources=defining(commands, settings.entry))
+    require_sources(settings)
+    return settings
 
 
 def require_sources(settings: config.Settings) -> None:

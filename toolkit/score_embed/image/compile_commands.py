@@ -75,6 +75,16 @@ def known_sources(file: Path) -> list[Path]:
     return [Path(os.path.relpath(path, here)) if path.is_relative_to(here) else path for path in found]
 
 
+def defining(file: Path, function: str) -> tuple[Path, ...]:
+    """The C files of the build that define a function, as their text shows. Raises UsageError if none does."""
+    definition = re.compile(rf"\b{re.escape(function)}\s*\([^;{{}}]*\)\s*\{{")
+    found = tuple(path for path in known_sources(file) if definition.search(path.read_text(errors="replace")))
+    if not found:
+        what = f"no C file of this build defines {userfile.shown(function)}, as far as their text shows"
+        raise UsageError(what, str(file), "Correct the name, or name the file that does among the sources.")
+    return found
+
+
 def dropped_flags(file: Path, sources: Iterable[Path]) -> list[str]:
     """The flags of these sources that are not taken over, each once: they are for another machine, or change no
     meaning."""

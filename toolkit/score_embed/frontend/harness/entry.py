@@ -31,6 +31,7 @@ from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import Array, Function, Types, is_integer, unqualified
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import without_mains
+from score_embed.yamlfile import close_to
 
 USED = "used"  # --globals: all that the function and its callees name
 
@@ -95,11 +96,14 @@ def harness_of(
                 header = str(coord.file) if str(coord.file) != str(source.path) else ""
                 entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known, header)
                 return Harness(entered, losses, made.within, as_written(text), appended, source)
-    raise UsageError(
-        f"no function '{as_written(entry)}' in the sources",
-        "--entry",
-        "Name a function that is defined in one of them.",
-    )
+    raise UsageError(f"no function '{as_written(entry)}' in the sources", "--entry", _near(sources, entry))
+
+
+def _near(sources: Sequence[Source], entry: str) -> str:
+    """What may have been meant."""
+    defined = [ext for s in sources for ext in parse(s.text, str(s.path)).ext if isinstance(ext, c_ast.FuncDef)]
+    near = close_to(as_written(entry), {as_written(ext.decl.name) for ext in defined})
+    return near or "Name a function that is defined in one of them."
 
 
 class _Main:
