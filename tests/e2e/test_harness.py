@@ -779,3 +779,24 @@ def test_so_it_is_behind_many_inputs(tmp_path: Path) -> None:
     text = text.replace("stream_size == 5 &&", "m->m89 != 7 && stream_size == 5 &&")
     summary = explore(tmp_path, {"p.c": text}, "--entry", "named", "--no-witness").summary
     assert [rests for _, _, rests in bugs(summary)] == [["stream_size says how many version has"]]
+
+
+ALLOCATORS = """
+#include <stddef.h>
+struct alloc {
+    void *(*get)(struct alloc *, size_t n);
+    void *(*more)(struct alloc *, void *old, size_t was, size_t now);
+    void *(*zeroed)(void *opaque, unsigned n, unsigned size);
+};
+int fits(struct alloc *a, unsigned char n) { char *p = a->get(a, n + 1); if (!p) return 1; p[n] = 0; return 2; }
+int grown(struct alloc *a, unsigned char n) { char *p = a->more(a, 0, 0, n + 1); if (!p) return 1; p[n] = 0; return 2; }
+int table(struct alloc *a, unsigned char n) { int *p = a->zeroed(a, n + 1, sizeof *p); if (!p) return 1; p[n] = 0; return 2; }
+int one_less(struct alloc *a, unsigned char n) { char *p = a->get(a, n + 1); if (!p) return 1; p[n + 1] = 0; return 2; }
+"""
+
+
+@pytest.mark.parametrize("function", ["fits", "grown", "table", "one_less"])
+def test_a_stub_that_is_asked_for_memory_gives_so_much(function: str, tmp_path: Path) -> None:
+    run = explore(tmp_path, {"p.c": ALLOCATORS}, "--entry", function, "--no-witness", "--max-tests", "40")
+    assert run.bug_kinds == (["out-of-bounds"] if function == "one_less" else [])
+    assert run.summary["paths"] > 2

@@ -25,6 +25,7 @@ from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Function,
+    Int,
     Pointer,
     Struct,
     Void,
@@ -175,7 +176,9 @@ class Pointers:
         head = self._draft.scope.declare(to.result, f"{name}({params}{', ...' if to.variadic and to.params else ''})")
         result = unqualified(to.result)
         body = "    return;\n"
-        if not isinstance(result, Void):
+        if allocates(to):
+            body = _allocating(to, as_written(f"{spot.label}()"))
+        elif not isinstance(result, Void):
             body = self._result(result, replace(spot, label=f"{spot.label}()"))
         self._draft.text.before.append(f"static {head}\n{{\n{body}}}\n")
         return name
@@ -192,3 +195,16 @@ class Pointers:
         zero = "{0}" if isinstance(result, (Struct, Array)) else "0"
         lines = [*inner.objects, f"{declared} = {zero};", *inner.lines, "return result;"]
         return "".join(f"    {line}\n" for line in lines)
+
+
+def _allocating(to: Function, label: str) -> str:
+    """The body of a stub that is asked for memory: null, or a block of that size. Of two numbers the block has as many
+    bytes as their product, unless there is an old block, too: then they are the old size and the new one."""
+    params = to.params or ()
+    sizes = [f"argument{number}" for number, p in enumerate(params) if isinstance(p, Int)]
+    pointers = sum(isinstance(unqualified(p), Pointer) for p in params)
+    block = f"__builtin_malloc({sizes[-1]})"
+    if len(sizes) == 2 and pointers < 2:
+        block = f"__builtin_calloc({', '.join(sizes)})"
+    given = f'unsigned char given; __score_symbolic(&given, sizeof given, "{label} != NULL");'
+    return f"    {given}\n    return given ? {block} : 0;\n"
