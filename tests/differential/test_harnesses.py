@@ -204,6 +204,15 @@ CASES = [
         int behind_a_check(struct item *i) { if (i->kind != 2) return i->n > 2 ? 1 : 2; return *i->p == 3 ? 3 : 4; }""",
     ),
     Case(
+        "span",
+        "typedef unsigned char u8; int span(const u8 *p, const u8 *end) { if (end - p < 2) return 0; if (p[1] == 3) return 1; return *p > 2; }",
+    ),
+    Case(
+        "taken",
+        """typedef unsigned char u8; static int left(const u8 *at, const u8 *end) { return at == end ? 0 : end - at < 2 ? 1 : 2; }
+        int taken(u8 **p, const u8 *end) { if (left(*p, end) != 2) return -1; return (*p)[1] == 3; }""",
+    ),
+    Case(
         "contained",
         """typedef unsigned char u8; struct link { struct link *next; }; struct task { u8 prio; struct link link; u8 left; };
         static struct task *task_of(struct link *l) { return (struct task *) ((char *) l - __builtin_offsetof(struct task, link)); }

@@ -41,6 +41,15 @@ class Pointee:
     into: str = ""  # the pointer to that array
 
 
+@dataclass(frozen=True)
+class Span:
+    """What is known of a pointer by others that lead into the same array: it is to that array, which has `count`
+    elements (an lvalue; "": as many as there is room for), or leads into that of the pointer `into`."""
+
+    count: str = ""
+    into: str = ""
+
+
 class Value(Protocol):
     """Makes an object of any type: `Maker.value`, for the makers of what has others within it."""
 
@@ -52,7 +61,8 @@ class Draft:
     made, for aliases; `objects`: label → lvalue, of the single objects behind them; `around`: the objects that are
     being made, and the pointers to them; `moving`: pointers to a pointer that goes through an array → pointers to the
     number that says how many are left; `rooms`: label of a pointer to an array → how many elements there are, in C;
-    `nullable`: labels of pointers that may be null."""
+    `nullable`: labels of pointers that may be null; `spans`: label → how it lies beside others, of parameters, and
+    pointers behind them."""
 
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.function, self.hints = scope, function, hints
@@ -64,6 +74,7 @@ class Draft:
         self.nullable: set[str] = set()
         self.rooms: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
+        self.spans: dict[str, Span] = {}
 
     @functools.cached_property
     def looks(self) -> Looks:

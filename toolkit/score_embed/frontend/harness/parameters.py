@@ -18,9 +18,9 @@ from score_embed.contract.entry import Argument
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.harness import names, preconditions, uses
+from score_embed.frontend.harness import names, preconditions, spans, uses
 from score_embed.frontend.harness.containers import container
-from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee
+from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Span
 from score_embed.frontend.harness.maker import Maker
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.predicates import Predicates
@@ -100,8 +100,10 @@ class Parameters:
         moving = self._draft.moving = self._moving(types)
         for name in (*moving, *moving.values()):
             counts.of.pop(name, None)
+        self._draft.spans = self._spans(types, {*counts.of, *moving})
         declared: list[str] = []
-        order = sorted(self._in_order(names_), key=lambda name: name not in {*counts.of.values(), *moving.values()})
+        first = {*counts.of.values(), *moving.values()}
+        order = sorted(self._in_order(names_), key=lambda name: (self._leads_into(name), name not in first))
         arguments: dict[str, Argument | None] = {}
         for name in order:
             arguments[name] = self._parameter(name, types[name], counts, local, declared)
@@ -143,7 +145,10 @@ class Parameters:
         promised = name in self.said.not_null
         looks = self._draft.hints.all_null or self._draft.scope.nulls.argument(self._node.decl.name, name)
         pointee = Pointee(self._count(count, counts, local), nullable=looks and not promised, promised=promised)
-        pointee = replace(pointee, weak=name in counts.weak and not hint.count)
+        span = self._draft.spans.get(name, Span())
+        has_array = name in self._draft.spans and not span.into
+        pointee = replace(pointee, weak=name in counts.weak and not hint.count, many=has_array, into=span.into)
+        pointee = replace(pointee, count=pointee.count or span.count, weak=pointee.weak or bool(span.count))
         try:
             if isinstance(u, Pointer) and self._is_plain_buffer(u, name, pointee):
                 element = self._element(u)
@@ -200,6 +205,44 @@ class Parameters:
         if uses.is_moved(body, name):
             return False
         return isinstance(unqualified(u.to), Struct) or not uses.is_given_away(body, name)
+
+    def _leads_into(self, name: str) -> bool:
+        """Whether it, or what it leads to, points into another parameter's array."""
+        return any(label in self._draft.spans and self._draft.spans[label].into for label in (name, f"(*{name})"))
+
+    def _spans(self, types: dict[str, CType], taken: set[str]) -> dict[str, Span]:
+        """Parameters that lead into one array. Where one is its end, how long it is is an input."""
+        found: dict[str, Span] = {}
+        text = self._draft.text
+        for group in spans.groups(self._draft.scope.tree, self._node):
+            elements = {self._element_at(types.get(name), level) for name, level in group}
+            said = any(level > 1 or self._draft.hints.of(name).at for name, level in group)
+            if None in elements or len(elements) > 1 or said or any(name in taken for name, _ in group):
+                continue
+            ends = [place for place in group if spans.ENDS.fullmatch(place[0])]
+            others = [place for place in group if place not in ends]
+            if not others:
+                continue
+            base = next((place for place in others if spans.BEGINS.fullmatch(place[0])), others[0])
+            count = ""
+            if ends:
+                count, said_as = text.fresh(base[0], "_length"), f"{_label(ends[0])} - {_label(base)}"
+                text.say(f'unsigned short {count}; __score_symbolic(&{count}, sizeof {count}, "{as_written(said_as)}");')
+                text.asked += 2
+                text.numbers[count] = said_as
+            found[_label(base)] = Span(count=count)
+            found |= {_label(place): Span(into=_label(base)) for place in group if place != base}
+        return found
+
+    def _element_at(self, t: CType | None, level: int) -> str | None:
+        """What a pointer is to that is gone through so often first, if that are numbers."""
+        for _ in range(level + 1):
+            u = unqualified(t) if t is not None else None
+            t = u.to if isinstance(u, Pointer) else None
+        to = unqualified(t) if t is not None else None
+        if to is None or not (isinstance(to, Void) or is_plain(to)):
+            return None
+        return self._draft.scope.declare(without_const(to))
 
     def _container(self, u: Pointer, name: str) -> tuple[CType | None, str]:
         """The structure that a parameter leads into, and where."""
@@ -279,6 +322,12 @@ class Parameters:
                 known = self._draft.hints.of(name)
                 if not known.size:
                     self._draft.hints.arguments[name] = replace(known, size=length)
+
+
+def _label(place: spans.Place) -> str:
+    """As harnesses call it."""
+    name, level = place
+    return f"(*{name})" if level else name
 
 
 def _is_byte(t: CType | None) -> bool:

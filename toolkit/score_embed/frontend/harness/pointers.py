@@ -20,6 +20,7 @@ from score_embed.frontend.harness.hints import Hint
 from score_embed.frontend.harness.objects import Objects
 from score_embed.frontend.harness.scope import Unmakeable
 from score_embed.frontend.harness.shapes import allocates
+from score_embed.frontend.harness.spans import ENDS
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
@@ -35,7 +36,6 @@ from score_embed.frontend.types.ctype import (
 from score_embed.userfile import shown
 
 _CALLBACKS = 6
-_ENDS = re.compile(r"(?:.*(?:_|->|\.))?(?:end|limit)")
 
 
 class Pointers:
@@ -74,8 +74,12 @@ class Pointers:
     def _behind_pointer(self, spot: Spot) -> Pointee:
         """A pointer that another one leads to, an element of an array, or a variable at file scope."""
         base = without_subscripts(spot.label).strip("*()")
+        span = self._draft.spans.get(spot.label)
         return Pointee(
-            count=self._draft.objects.get(self._draft.moving.get(base, ""), ""),
+            count=self._draft.objects.get(self._draft.moving.get(base, ""), "") or (span.count if span else ""),
+            many=span is not None and not span.into,
+            weak=span is not None and bool(span.count),
+            into=span.into if span else "",
             nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base),
         )
 
@@ -97,7 +101,7 @@ class Pointers:
         self._draft.pointers[spot.label] = spot.place
         if base in self._draft.nullable:
             room = f"({begin} ? {room} : 0)"
-        if _ENDS.fullmatch(spot.label):
+        if ENDS.fullmatch(spot.label.strip("(*)")):
             text.say(f"{place} = (void *) ({begin} + {room});")
             limit(f"{spot.label} = the end of {base}")
             return True

@@ -6,7 +6,6 @@ are says `parts.py`. Bit-fields, and the elements behind a structure that ends w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Value
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.parts import Part
 from score_embed.frontend.harness.shapes import bits, is_plain, unit
+from score_embed.frontend.harness.spans import BEGINS
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
@@ -33,8 +33,6 @@ from score_embed.frontend.types.ctype import (
 )
 from score_embed.userfile import shown
 from score_embed.yamlfile import suggestion
-
-_BEGINS = re.compile(r"(?:.*_)?(?:start|begin|base|first|buf|buffer|data|mem)")
 
 
 def _turn(part: Part, needed: Collection[str], into: Collection[str]) -> int:
@@ -115,7 +113,7 @@ class Structures:
                 pointers[part.name] = unqualified(u.to)
         found: dict[str, str] = {}
         for names_ in self._draft.scope.groups(pointers):
-            base = next((name for name in names_ if _BEGINS.fullmatch(name)), names_[0])
+            base = next((name for name in names_ if BEGINS.fullmatch(name)), names_[0])
             found |= {name: base for name in names_ if name != base and pointers[name] == pointers[base]}
         return found
 

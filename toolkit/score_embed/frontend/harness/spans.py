@@ -1,0 +1,80 @@
+"""Which parameters point into one array: `parse(const char *p, const char *end)`, `take(unsigned char **p, …end)`.
+
+The function subtracts them, or asks which is the greater; it, or one of its file that it passes them to. Of an `end` it
+may also only ask whether it is reached.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from pycparser import c_ast
+
+from score_embed.frontend.harness.uses import parameters_of, plain_of, walk
+
+ENDS = re.compile(r"(?:.*(?:_|->|\.))?(?:end|limit)")
+BEGINS = re.compile(r"(?:.*_)?(?:start|begin|base|first|buf|buffer|data|mem)")
+_ORDER = frozenset(["-", "<", "<=", ">", ">="])
+_CALLS = 2  # that are followed
+Place = tuple[str, int]  # a parameter, and how often it is gone through: `*p` is 1
+
+
+def groups(tree: c_ast.FileAST, function: c_ast.FuncDef) -> list[list[Place]]:
+    """What leads into one array, each group in the order of the parameters."""
+    names = [str(getattr(param, "name", "")) for param in parameters_of(function)]
+    found: list[set[Place]] = []
+    for pair in _pairs(tree, function, _CALLS):
+        near = [group for group in found if not group.isdisjoint(pair)]
+        found = [group for group in found if group not in near] + [set(pair).union(*near)]
+    return [sorted(group, key=lambda place: (names.index(place[0]), place[1])) for group in found]
+
+
+def _pairs(tree: c_ast.FileAST, function: c_ast.FuncDef, calls: int) -> Iterator[frozenset[Place]]:
+    kinds = (c_ast.PtrDecl, c_ast.ArrayDecl)
+    pointers = [param for param in parameters_of(function) if isinstance(getattr(param, "type", None), kinds)]
+    held: dict[str, Place] = {str(param.name): (str(param.name), 0) for param in pointers}
+    for node in walk(function.body):
+        match node:
+            case c_ast.Decl(init=c_ast.Node() as init) if place := _place(init, held):
+                held.setdefault(node.name, place)
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name)) if place := _place(node.rvalue, held):
+                held.setdefault(name, place)
+    for node in walk(function.body):
+        match node:
+            case c_ast.BinaryOp(op=op) if op in _ORDER or op in ("==", "!="):
+                both = {place for side in (node.left, node.right) if (place := _place(side, held))}
+                is_meant = op in _ORDER or any(ENDS.fullmatch(name) for name, _ in both)
+                if is_meant and len({name for name, _ in both}) == 2:
+                    yield frozenset(both)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if calls and node.args is not None:
+                given = [_place(argument, held) for argument in node.args.exprs]
+                yield from _passed_on(tree, name, given, calls - 1)
+
+
+def _passed_on(
+    tree: c_ast.FileAST, name: str, given: Collection[Place | None], calls: int
+) -> Iterator[frozenset[Place]]:
+    if sum(place is not None for place in given) < 2:
+        return
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.FuncDef) and ext.decl.name == name:
+            theirs = [str(getattr(param, "name", "")) for param in parameters_of(ext)]
+            known = {their: place for their, place in zip(theirs, given, strict=False) if place is not None}
+            for pair in _pairs(tree, ext, calls):
+                own = frozenset((known[n][0], known[n][1] + level) for n, level in pair if n in known)
+                if len({n for n, _ in own}) == 2:
+                    yield own
+
+
+def _place(node: c_ast.Node, held: Mapping[str, Place]) -> Place | None:
+    """What of a parameter an expression is, or lies beside."""
+    node = plain_of(node)
+    match node:
+        case c_ast.ID(name=name):
+            return held.get(name)
+        case c_ast.UnaryOp(op="*", expr=c_ast.ID(name=name)) if name in held:
+            return held[name][0], held[name][1] + 1
+        case c_ast.BinaryOp(op="+" | "-") if _place(node.right, held) is None:  # else it is a number
+            return _place(node.left, held)
+    return None
