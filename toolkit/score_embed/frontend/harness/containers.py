@@ -1,6 +1,8 @@
 """Which larger object a pointer leads into: `container_of(node, struct task, link)`, as it is written.
 
-Who is given `&task->link` goes from there to the task. So the harness makes a task, and passes a pointer into it.
+Who is given `&task->link` goes from there to the task. So the harness makes a task, and passes a pointer into it. The
+shape is that of the macro, which every project has under a name of its own: a cast of the difference between the
+pointer, as bytes, and the place of a member.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def _inner(tree: c_ast.FileAST, called: str, at: int, calls: int) -> Iterator[tu
 
 
 def _copies(body: c_ast.Node, name: str) -> Iterator[str]:
-    """The variable that the macro of Linux has for its argument."""
+    """The variables that the macro of Linux has for its argument: `const typeof(…) *mptr = (node);`."""
     for node in walk(body):
         if isinstance(node, StatementExpression):
             for part in walk(node):
