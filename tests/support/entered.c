@@ -88,7 +88,8 @@ QUIET void __score_bytes(volatile void *object, size_t size, const char *name)
     size_t i;
     (void)name;
     for (i = 0; i < size; i++) to[i] = is_small ? 0 : (unsigned char)draw();
-    if (is_small && size && draw() % 8 >= entered_zeros) to[0] = (unsigned char)(draw() % below[entered_mode]);
+    if (!is_small || !size || (entered_zeros && draw() % 8 < entered_zeros)) return;
+    to[0] = (unsigned char)(draw() % below[entered_mode]);
 }
 
 QUIET void __score_symbolic(volatile void *object, size_t size, const char *name)
@@ -140,7 +141,8 @@ QUIET int main(int argc, char **argv)
         if (!child) {
             entered_random = 0x9e3779b97f4a7c15u * (i + 1);
             entered_mode = i % 4;
-            entered_zeros = i / 4 % 4 * 2; /* of eight: what is assumed of two dozen counts seldom comes true else */
+            /* of eight: what is assumed of two dozen counts seldom comes true else */
+            entered_zeros = i < 64 ? 0 : i / 4 % 4 * 2;
             entered_top = (uintptr_t)__builtin_frame_address(0);
             alarm(2);
             entered_table[entry]();
