@@ -15,10 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from explored import explored
+from msgspec.structs import replace
 from page import write_table
 
 from score_embed import config

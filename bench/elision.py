@@ -12,12 +12,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
 from explored import one_by_one
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.campaign import campaign

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import ExitStack, redirect_stderr
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.campaign import campaign

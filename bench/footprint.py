@@ -15,7 +15,7 @@ import tempfile
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.dwarf.compileunit import CompileUnit
@@ -25,6 +25,7 @@ from elftools.dwarf.lineprogram import LineProgram
 from elftools.dwarf.typeunit import TypeUnit
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from msgspec.structs import replace
 from page import write_table
 
 from score_embed.board.desk import DeskRun

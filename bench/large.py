@@ -10,7 +10,6 @@ and its largest resident size are those of the process and what it started.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 import shutil
@@ -48,7 +47,7 @@ def enlarge(folder: Path, tests: int) -> None:
         assert model is not None
         for number in range(progress.totals.runs + 1, tests + 1):
             data, path = choose.randbytes(len(model.input)), choose.getrandbits(64)
-            row = dataclasses.replace(model, number=number, input=data, path_hash=path, outcome=Came.NEW)
+            row = structs.replace(model, number=number, input=data, path_hash=path, outcome=Came.NEW)
             record.add_test(row, new_path=True)
             progress.totals.runs += 1
             progress.totals.paths += 1

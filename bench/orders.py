@@ -22,12 +22,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from msgspec.structs import replace
 from page import write_table
 from parsers import FETCHED, PARSERS
 

@@ -15,13 +15,14 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import redirect_stderr
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from explored import explored, one_by_one
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.campaign import campaign

@@ -44,7 +44,7 @@ def summary(source: Path, way: str, folder: Path) -> dict[str, Any]:
     """Of a campaign with this program."""
     if way in WAYS:
         return explored(source, way, folder)
-    strategy = way if way in config.STRATEGIES else config.Settings.strategy
+    strategy = way if way in config.STRATEGIES else config.Settings().strategy
     settings = config.Settings(sources=(source,), time=120.0, out=folder / "out", no_witness=True, strategy=strategy)
     with redirect_stderr(StringIO()):
         found: dict[str, Any] = json.loads(text(campaign.run(settings).summary))

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from runner import explore, score_embed
 
 from score_embed import config

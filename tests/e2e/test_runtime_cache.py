@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from footprint import on_the_desk
+from msgspec.structs import replace
 
 from score_embed.board.profile import Board, known_boards, load_board
 from score_embed.image.compiling import runtime_objects

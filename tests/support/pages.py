@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -108,7 +107,7 @@ def hostile(folder: Path, monkeypatch: pytest.MonkeyPatch, evil: str = EVIL) -> 
     monkeypatch.setattr(recorded, "TEXT_A", (evil, evil, evil))
     objects = (Named(evil, 0, 4, "signed"), Named("x", -3, 2**70, "bytes"))
     tests = [
-        dataclasses.replace(test, verdict=verdict, place=evil, objects=objects, output=evil)
+        structs.replace(test, verdict=verdict, place=evil, objects=objects, output=evil)
         for test, verdict in zip(recorded.TESTS, ("return", evil, "assertion", "return"), strict=True)
     ]
     monkeypatch.setattr(recorded, "TESTS", tests)

@@ -6,7 +6,6 @@ The record of `recorded.py` is made with texts that would do something everywher
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -91,7 +90,7 @@ def test_in_exported_c(hostile: Path, tmp_path: Path) -> None:
         compiled(inputs.board_input(found, list(record.tests())[2]), tmp_path)
         for program in (found.program, structs.replace(found.program, entry=Entry("f", "a.c", (), True))):
             sources = structs.replace(found.sources, root=str(tmp_path))
-            whole = dataclasses.replace(found, program=program, sources=sources)
+            whole = structs.replace(found, program=program, sources=sources)
             compiled(unity.document(whole, record.tests(), tmp_path / "made.c"), tmp_path)
 
 

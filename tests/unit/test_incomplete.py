@@ -3,11 +3,10 @@ is noted of them."""
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, table
 from exploring import answered, next_pair, record, search
+from msgspec import structs
 from test_concolic import OBJECTS, TABLE, X, exploration, finish, ints, run_foo, run_objects
 
 from score_embed.contract.outcome import Verdict
@@ -135,7 +134,7 @@ def test_so_many_objects_are_looked_for_and_no_more() -> None:
     for count, is_flipped in ((MOST_LEFT_OUT - 1, True), (MOST_LEFT_OUT, False)):
         others = tuple((0x100000 + n, 8) for n in range(count))
         made, _ = exploration(bytes(4), OBJECTS)
-        many = elsewhere.but(left_out=dataclasses.replace(elsewhere.left_out, objects=others))
+        many = elsewhere.but(left_out=structs.replace(elsewhere.left_out, objects=others))
         path = run_objects(elsewhere.input)
         outcome = record(made, many, finish(path), path.data).outcome
         assert not outcome.mispredicted

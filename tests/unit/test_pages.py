@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import json
 import re
@@ -142,7 +141,7 @@ def test_an_older_text_does_not_count(tmp_path: Path) -> None:
     found = read(tmp_path)
     program = structs.replace(found.program, began="2040-01-01T00:00:00Z")
     texts = {**found.sources.texts, recorded.A: ("int f;", "if (x)", "y")}
-    newer = dataclasses.replace(found, program=program, sources=structs.replace(found.sources, texts=texts))
+    newer = structs.replace(found, program=program, sources=structs.replace(found.sources, texts=texts))
     text = project.document([found, newer], tmp_path)
     assert "Of these files the newest text is shown" in text
     assert "int f;" in text
@@ -158,13 +157,13 @@ def test_a_line_of_a_project_is_one_bug(tmp_path: Path) -> None:
     callers = [("f", f"caller_{number}", "main") for number in range(7)]
     apart = [structs.replace(bug, line=2, stack=stack) for stack in callers]
     apart += [structs.replace(bug, line=4, stack=callers[0]), structs.replace(bug, line=2, kind="hang")]
-    many = dataclasses.replace(found, bugs=tuple(apart), sources=structs.replace(found.sources, texts=texts))
+    many = structs.replace(found, bugs=tuple(apart), sources=structs.replace(found.sources, texts=texts))
     text = project.document([many], tmp_path)
     assert text.count("<article") == 3
     assert "Called by caller_4, main" in text
     assert "Seen 2 more times, by other campaigns or callers." in text
     moved = {**texts, recorded.A: ("#define X", *texts[recorded.A])}
-    later = dataclasses.replace(
+    later = structs.replace(
         many,
         bugs=tuple(structs.replace(each, line=each.line + 1) for each in many.bugs),
         program=structs.replace(found.program, began="2040-01-01T00:00:00Z"),
@@ -182,7 +181,7 @@ def test_judged_bugs_are_listed_apart(tmp_path: Path) -> None:
     found = read(tmp_path)
     bug, line = found.bugs[0], Judged("accept", "8a31f0c2", "issue 41 <mended>", "score-hints.yaml:3")
     gone = Judged("refuse", "gone.c:9", "moved", "score-hints.yaml:7")
-    apart = dataclasses.replace(found, bugs=found.bugs[1:], judged=((bug, line),), unmatched=(gone,))
+    apart = structs.replace(found, bugs=found.bugs[1:], judged=((bug, line),), unmatched=(gone,))
     for text in (campaign.document(apart), project.document([apart], tmp_path)):
         assert text.count("<article") == len(found.bugs) - 1
         row = text.partition("Accepted and refused")[2].partition("</table>")[0]
@@ -201,7 +200,7 @@ def test_judged_bugs_are_listed_apart(tmp_path: Path) -> None:
     both = project.document([apart, found], tmp_path)  # there it is open
     assert both.count("<article") == len(found.bugs)
     assert "Accepted and refused" not in both
-    alone = dataclasses.replace(apart, bugs=())
+    alone = structs.replace(apart, bugs=())
     assert "None is open." in campaign.document(alone)
     assert "None was found." not in project.document([alone], tmp_path)
 

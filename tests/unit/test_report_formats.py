@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -30,7 +29,7 @@ Golden = Callable[[str, str], None]
 
 def read(folder: Path) -> Findings:
     with Store.read(folder) as record:
-        return dataclasses.replace(findings.read(record), folder=Path("score-out/x y"))
+        return structs.replace(findings.read(record), folder=Path("score-out/x y"))
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_text(found: Findings, golden: Golden) -> None:
 def test_what_run_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     recorded.write(tmp_path)
     with Store.read(tmp_path) as record:
-        show.result(dataclasses.replace(findings.read(record, 3), folder=Path("out")))
+        show.result(structs.replace(findings.read(record, 3), folder=Path("out")))
     golden("run.txt", capsys.readouterr().out)
 
 
@@ -155,11 +154,11 @@ def test_fingerprints_are_those_of_the_defect(found: Findings) -> None:
     moved = structs.replace(bug, line=5, test=9, inputs={"x": 3}, count=1)
     texts: dict[str, tuple[str, ...]] = {recorded.A: ("", "", *recorded.TEXT_A)}
     elsewhere = structs.replace(found.sources, root="/tmp", texts=texts)
-    assert prints(dataclasses.replace(found, sources=elsewhere, bugs=(moved, other))) == prints(found)
+    assert prints(structs.replace(found, sources=elsewhere, bugs=(moved, other))) == prints(found)
     for field, value in (("line", 2), ("function", "g"), ("file", "c.c"), ("stack", ("f",))):
         change: dict[str, Any] = {field: value}
-        assert prints(dataclasses.replace(found, bugs=(structs.replace(bug, **change),)))[0] != prints(found)[0]
-    twice = prints(dataclasses.replace(found, bugs=(bug, structs.replace(bug, test=4))))
+        assert prints(structs.replace(found, bugs=(structs.replace(bug, **change),)))[0] != prints(found)[0]
+    twice = prints(structs.replace(found, bugs=(bug, structs.replace(bug, test=4))))
     assert len(set(twice)) == 2
 
 
@@ -233,13 +232,13 @@ def test_a_baseline_knows_what_it_was_made_of(found: Findings, tmp_path: Path) -
     path = tmp_path / "known.txt"
     path.write_text(fingerprints.baseline([found, found]))
     assert len(path.read_text().splitlines()) == len(found.bugs) + 1 > 2
-    knowing = dataclasses.replace(found, baseline=read_baseline(path))
+    knowing = structs.replace(found, baseline=read_baseline(path))
     assert all(fingerprints.known(knowing))
     assert fingerprints.new(knowing) == []
     assert {result["baselineState"] for result in results(knowing)} == {"unchanged"}
     first, *others = path.read_text().splitlines()[1:]
     path.write_text(f"# a comment\n\n{first}\n")
-    half = dataclasses.replace(found, baseline=read_baseline(path))
+    half = structs.replace(found, baseline=read_baseline(path))
     assert len(fingerprints.new(half)) == len(others)
     assert sorted(result["baselineState"] for result in results(half)) == ["new"] * len(others) + ["unchanged"]
     levels = [line.split(": ")[1] for line in text.bugs(half) if line[0] != " "]
@@ -270,7 +269,7 @@ def test_what_the_baseline_knows_does_not_fail_in_junit(found: Findings, tmp_pat
     first, *others = path.read_text().splitlines()[1:]
     for lines, failing in (([], len(found.bugs)), ([first], len(others)), ([first, *others], 0)):
         path.write_text("\n".join(lines))
-        root = ET.fromstring(junit.document(dataclasses.replace(found, baseline=read_baseline(path))))
+        root = ET.fromstring(junit.document(structs.replace(found, baseline=read_baseline(path))))
         (suite,) = root
         tests = {bug.test for bug in found.bugs}
         assert len(tests) == len(found.bugs) > 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import random
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import recorded
 from elftools.elf.elffile import ELFFile
+from msgspec import structs
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Unflipped
@@ -297,7 +297,7 @@ def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> N
 
     def of(number: int) -> test_rows.TestRow:
         size = 1 + number % 300
-        return dataclasses.replace(
+        return structs.replace(
             row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),)
         )
 
@@ -315,7 +315,7 @@ def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> N
     (tmp_path / "one").mkdir()
     with store.Store.create(tmp_path / "one") as record:
         for number, test in enumerate(again, 1):
-            record.add_test(dataclasses.replace(test, number=number), False)
+            record.add_test(structs.replace(test, number=number), False)
             if number % 10 == 0:
                 record.commit()
         assert record._database.rows("SELECT count(*) FROM layouts") == [(1,)]
@@ -521,7 +521,7 @@ def test_a_corpus_comes_and_goes_test_by_test(tmp_path: Path) -> None:
         for number in range(1, 50):
             if number == 40:
                 assert len(list((tmp_path / "c").glob("*.bin"))) in (0, 20, 25), "written as they come"
-            yield dataclasses.replace(row(number, number), input=bytes([number // 2]) * 3)
+            yield structs.replace(row(number, number), input=bytes([number // 2]) * 3)
 
     assert inputs.corpus(tests(), tmp_path / "c") == 25
     assert inputs.corpus(tests(), tmp_path / "c.tar") == 25

@@ -10,9 +10,10 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from score_embed import userfile, yamlfile
 from score_embed.errors import UsageError
@@ -30,8 +31,7 @@ STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage", "mcdc")
 GOALS = ("statement", "branch", "mcdc")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Everything a `run` was asked to do, wherever it was said."""
 
     board: str = "native"
@@ -80,8 +80,7 @@ class Settings:
     cflags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(Struct, frozen=True):
     """One row of the table. `convert` turns a word into a value and raises ValueError if it cannot."""
 
     name: str

@@ -11,10 +11,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
 from score_embed import userfile
 from score_embed.errors import UsageError
@@ -45,8 +45,7 @@ def close_to(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?" if near else ""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """A mapping of a YAML file that remembers the place (`file:line`) of every key."""
 
     place: str

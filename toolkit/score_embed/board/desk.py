@@ -5,7 +5,8 @@ power, safe state. All of it is what the profile says; device/desk.py does it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed import config, yamlfile
 from score_embed.errors import UsageError
@@ -24,21 +25,20 @@ SERIAL_KEYS = (
     "reconnect-seconds",
 )
 LINES = ("dtr", "rts")  # modem lines that may be wired to a board's reset
+_BOOT, _TEST, _RECONNECT = 3.0, 10.0, 60.0  # seconds, where the profile does not say
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z]+)\}")
 
 Command = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Pacing:
+class Pacing(Struct, frozen=True):
     """For a board without a FIFO: at most so many bytes in one go, then so many seconds of rest."""
 
     bytes: int
     seconds: float
 
 
-@dataclass(frozen=True)
-class DeskRun:
+class DeskRun(Struct, frozen=True):
     """The image runs on a board. `program`: instead of a port, a program whose standard input and output are the
     line."""
 
@@ -50,9 +50,9 @@ class DeskRun:
     reset_line: str = ""
     reset_command: Command = ()
     pacing: Pacing | None = None
-    boot_seconds: float = 3.0  # from a reset to the first answer
-    test_seconds: float = 10.0  # a test that takes longer is given up
-    reconnect_seconds: float = 60.0  # how long a line that broke may be gone
+    boot_seconds: float = _BOOT  # from a reset to the first answer
+    test_seconds: float = _TEST  # a test that takes longer is given up
+    reconnect_seconds: float = _RECONNECT  # how long a line that broke may be gone
     power_on: Command = ()
     power_off: Command = ()
     safe_state: Command = ()
@@ -91,9 +91,9 @@ def read_desk(doc: yamlfile.Section, run: str) -> DeskRun:
         reset_line=line,
         reset_command=reset,
         pacing=_pacing(serial),
-        boot_seconds=_seconds(serial, "boot-seconds", DeskRun.boot_seconds),
-        test_seconds=_seconds(serial, "test-seconds", DeskRun.test_seconds),
-        reconnect_seconds=_seconds(serial, "reconnect-seconds", DeskRun.reconnect_seconds),
+        boot_seconds=_seconds(serial, "boot-seconds", _BOOT),
+        test_seconds=_seconds(serial, "test-seconds", _TEST),
+        reconnect_seconds=_seconds(serial, "reconnect-seconds", _RECONNECT),
         power_on=_command(power, "on"),
         power_off=_command(power, "off"),
         safe_state=_command(safe, "command"),

@@ -6,7 +6,7 @@ no code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from score_embed import yamlfile
 from score_embed.errors import UsageError
@@ -16,16 +16,14 @@ TIMERS = ("clint", "cmsdk", "stm32")
 UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550", "avr")
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(Struct, frozen=True):
     """Bytes of memory from address `at` on."""
 
     at: int
     size: int
 
 
-@dataclass(frozen=True)
-class Uart:
+class Uart(Struct, frozen=True):
     """`kind`: whose driver of the runtime it needs; `irq`: the number of its receive interrupt; `baud`: bits a
     second."""
 
@@ -35,8 +33,7 @@ class Uart:
     baud: int
 
 
-@dataclass(frozen=True)
-class Timer:
+class Timer(Struct, frozen=True):
     """What the watch-dog uses where the core has no timer of its own, or the program needs that; `clock`: Hz."""
 
     kind: str
@@ -45,8 +42,7 @@ class Timer:
     irq: int
 
 
-@dataclass(frozen=True)
-class Write:
+class Write(Struct, frozen=True):
     """A register to write before the UART is used: `value`, or the bits `set` and `clear` changed in it."""
 
     at: int
@@ -54,8 +50,7 @@ class Write:
     set: int
 
 
-@dataclass(frozen=True)
-class Hardware:
+class Hardware(Struct, frozen=True):
     """Everything is optional: a native image needs none of it."""
 
     flash: Region | None = None

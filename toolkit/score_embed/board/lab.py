@@ -12,10 +12,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
 from score_embed import yamlfile
 from score_embed.board import desk
@@ -33,8 +33,7 @@ devices:
 _WHICH = "  # of which profile? `score-embed boards` lists them"
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(Struct, frozen=True):
     """One board on the desk. `keys`: groups of a profile (`serial`, `power`, `safe-state`), as far as it differs."""
 
     name: str
@@ -55,8 +54,7 @@ class Device:
         return "://" in self.port or Path(self.port).exists()
 
 
-@dataclass(frozen=True)
-class Lab:
+class Lab(Struct, frozen=True):
     """All devices of a lab file. `path` is None if there is no such file."""
 
     path: Path | None
@@ -143,8 +141,7 @@ def _device(name: str, doc: yamlfile.Section, place: str) -> Device:
     )
 
 
-@dataclass(frozen=True)
-class Connected:
+class Connected(Struct, frozen=True):
     """A port that was found on this machine, by its most lasting name."""
 
     port: str
@@ -153,8 +150,7 @@ class Connected:
     about: str = ""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What is plugged in against what the lab file says."""
 
     new: tuple[Connected, ...]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct
 
 from score_embed import config, places, yamlfile
 from score_embed.board import lab
@@ -53,15 +54,13 @@ _KEYS = (
 _MOST_LAYERS = 8
 
 
-@dataclass(frozen=True)
-class NativeRun:
+class NativeRun(Struct, frozen=True):
     """The image is a process of this machine. `emulator`: the command that runs programs of another processor."""
 
     emulator: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class QemuRun:
+class QemuRun(Struct, frozen=True):
     """The image runs in QEMU's model of a board. `link`: how its frames leave the emulator; `loader`: the option that
     takes the image; `options`: more of QEMU's."""
 
@@ -72,8 +71,7 @@ class QemuRun:
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(Struct, frozen=True):
     """One board: its toolchain, its hardware, its compiler's order of evaluation of arguments, how to run an image."""
 
     name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, TargetError, printable
@@ -22,8 +23,7 @@ LOST = 7  # no bugs, but tests that are set aside
 OPEN = 8  # neither, but a goal that is not reached, nor is the rest proved to be impossible
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """What a session of a campaign came to."""
 
     summary: Summary

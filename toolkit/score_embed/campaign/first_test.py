@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed import config
 from score_embed.campaign.describing import Describer
@@ -41,8 +42,7 @@ Complete = Callable[[bytes], tuple[Run, Finished]]  # runs an input with as much
 Layout = Callable[[Finished, bytes], Sequence[Named]]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Two runs of the same input parted here."""
 
     file: str

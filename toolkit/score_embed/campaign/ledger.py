@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from score_embed.campaign.describing import Counted, Entry, Small
 from score_embed.contract.outcome import LinkCounters, Verdict

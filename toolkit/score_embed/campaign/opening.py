@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from score_embed import __version__, config
 from score_embed.board.desk import DeskRun
@@ -54,8 +54,7 @@ from score_embed.witness.program import Builder
 HINTS = "score-hints.yaml"  # of the folder where the command is given
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A campaign that can begin or go on. `target`: one that answers, if one was asked for."""
 
     settings: config.Settings
@@ -65,8 +64,7 @@ class Opened:
     target: Target | None
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(Struct, frozen=True):
     """A program that is there already. `witness`: the second witness's program, if it has one."""
 
     image: Image
@@ -153,7 +151,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         print(printable(record.warning), file=sys.stderr)
     clients = settings.clients or recorded.clients
     port = settings.port or (recorded.port if (clients or 1) == 1 else None)  # it is one board's
-    return dataclasses.replace(
+    return structs.replace(
         recorded,
         resume=record.folder,
         run=recorded.run or ("serial" if recorded.port and not port else None),
@@ -290,7 +288,7 @@ def judged_by(settings: config.Settings) -> tuple[judged.Judged, ...]:
 
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     """All that resume and replay need, besides the image itself."""
-    record.put(SETTINGS, dataclasses.replace(settings, board=str(board.path)))
+    record.put(SETTINGS, structs.replace(settings, board=str(board.path)))
     record.put(VERSIONS, {"score-embed": __version__, "compiler": campaign_folder.compiler_version(board)})
     trust.sign(record)
     record.commit()

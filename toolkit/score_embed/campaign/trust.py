@@ -10,7 +10,6 @@ Where a digest differs that is signed, it is the file that changed: a damaged im
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import hmac
 import os
@@ -19,6 +18,8 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from msgspec import structs
 
 from score_embed import config
 from score_embed.board.desk import DeskRun
@@ -37,7 +38,7 @@ def sign(record: Store) -> None:
     """This campaign is ours: its settings and its programs are in place. Raises StorageError."""
     found = _provenance(record, _board(record))
     secret = _secret(make=True)
-    record.put(PROVENANCE, found if secret is None else dataclasses.replace(found, signature=_signature(found, secret)))
+    record.put(PROVENANCE, found if secret is None else structs.replace(found, signature=_signature(found, secret)))
 
 
 def require(record: Store, trusted: bool) -> None:
@@ -104,7 +105,7 @@ def _executed(record: Store, board: Board) -> Iterator[str]:
 
 def _provenance(record: Store, board: Board) -> Provenance:
     settings = record.get(SETTINGS)
-    profile = repr(dataclasses.replace(board, path=Path()))  # all that it says, wherever it lies
+    profile = repr(structs.replace(board, path=Path()))  # all that it says, wherever it lies
     return Provenance(
         digest_of(record.folder / IMAGE),
         digest_of(record.folder / PROGRAM),
@@ -121,7 +122,7 @@ def _board(record: Store) -> Board:
 
 
 def _signature(of: Provenance, secret: bytes) -> str:
-    return hmac.new(secret, encode(dataclasses.replace(of, signature="")).encode(), "sha256").hexdigest()
+    return hmac.new(secret, encode(structs.replace(of, signature="")).encode(), "sha256").hexdigest()
 
 
 # The user's secret --------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from score_embed import __version__, config
 from score_embed.cli import words

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from score_embed.campaign import folder as campaign_folder
 from score_embed.campaign import trust

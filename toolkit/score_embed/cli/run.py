@@ -6,9 +6,10 @@ import argparse
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.campaign import campaign, ending, opening

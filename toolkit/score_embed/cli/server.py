@@ -6,8 +6,9 @@ import argparse
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.board.desk import DeskRun

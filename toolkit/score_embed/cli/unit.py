@@ -7,8 +7,9 @@ import os
 import sys
 import time
 from collections.abc import Set
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from score_embed import config
 from score_embed.board.profile import find_board

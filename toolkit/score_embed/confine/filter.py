@@ -15,9 +15,10 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from score_embed.confine.numbers import Calls, group, of_this_machine
 from score_embed.confine.rights import Rights

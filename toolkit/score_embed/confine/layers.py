@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from score_embed.confine import landlock, numbers
 from score_embed.confine.rights import Rights
@@ -102,8 +103,7 @@ _RETURN_ERROR = 0x00050000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-@dataclass(frozen=True)
-class Layers:
+class Layers(Struct, frozen=True):
     """`active`: their names; `missing`: those that are not to be had, each with the reason."""
 
     active: tuple[str, ...]

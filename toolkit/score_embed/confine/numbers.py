@@ -8,7 +8,8 @@ kernel's headers are the source (tests/unit/test_confine.py compares).
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _TABLE = """
 [judged]
@@ -186,8 +187,7 @@ openat2 437 437 437 437
 """
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """One way of calling the kernel. `audit`: its name for it; `most`: the highest number that this table has seen:
     what comes later is unknown, and is refused as if the kernel did not have it."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Rights:
+class Rights(Struct, frozen=True):
     """Without any of these a process may compute, read files, and write to what it was handed."""
 
     threads: bool = False

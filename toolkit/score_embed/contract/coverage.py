@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from score_embed.contract.meta import StretchRow
 
@@ -38,8 +39,7 @@ class Node(NamedTuple):
     first: int
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """`site`: of its branch; 0 if it has none. `constant`: its value, if the compiler knows it."""
 
     site: int
@@ -47,8 +47,7 @@ class Condition:
     constant: bool | None = None
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True, dict=True):
     """`postfix`: its tree: numbers of conditions, and operators behind their operands."""
 
     file: str

@@ -3,7 +3,6 @@ reports use it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a user says of the function: conditions of its arguments, in C; globals that are inputs; a file of hints;
     whether every pointer may be null."""
 

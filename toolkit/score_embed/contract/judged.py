@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed import yamlfile
 from score_embed.errors import UsageError
@@ -30,8 +31,7 @@ _CONDITION = re.compile(r"(?P<function>[A-Za-z_]\w*) ?\((?P<condition>.+)\)")
 _IS_NULL = re.compile(r"(?:(?P<left>.+?) ?== ?(?:NULL|0)|! ?(?P<negated>\w[\w.\[\]]*(?:->[\w.\[\]]+)*))")
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One line. `what`: as it is written; `why`: the user's reason; `at`: where it stands (file:line)."""
 
     word: str

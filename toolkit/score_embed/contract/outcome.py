@@ -6,9 +6,10 @@ Campaigns ask for this protocol, never for a driver; native processes, QEMU and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 
 class Verdict(StrEnum):
@@ -100,8 +101,7 @@ class Finished(NamedTuple):
     retried: bool = False  # an earlier target died under the test, and this is what another one said of it
 
 
-@dataclass(frozen=True, slots=True)
-class TargetInfo:
+class TargetInfo(Struct, frozen=True):
     """Facts from READY: buffer sizes in bytes, for reports and limits."""
 
     build_id: bytes
@@ -109,8 +109,7 @@ class TargetInfo:
     free_ram: int
 
 
-@dataclass(frozen=True, slots=True)
-class LinkCounters:
+class LinkCounters(Struct, frozen=True):
     bytes_in: int = 0
     bytes_out: int = 0
     crc_errors: int = 0

@@ -6,8 +6,9 @@ instrumented before is read back from the cache, and then no module of the front
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.contract.entry import Entry
 
@@ -24,16 +25,14 @@ HEAP = frozenset({"malloc", "calloc", "realloc", FREE})
 ON_HEAP = HEAP | {"strdup", "strndup", "reallocarray"}
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """One preprocessed C file."""
 
     path: Path
     text: str
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Struct, frozen=True):
     """Something left uninstrumented, and where."""
 
     what: str
@@ -41,8 +40,7 @@ class Note:
     line: int
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """What a whole program is given. `stdin`: bytes of standard input; `argv`: the length of each argument."""
 
     stdin: int = 0
@@ -60,8 +58,7 @@ class Whole:
 NOTHING = Whole()
 
 
-@dataclass(frozen=True)
-class StubsWanted:
+class StubsWanted(Struct, frozen=True):
     """`undefined`: what nobody defines gets a stub; `replaced`: these functions get one even if they are defined."""
 
     undefined: bool = False
@@ -74,8 +71,7 @@ class StubsWanted:
 NO_STUBS = StubsWanted()
 
 
-@dataclass(frozen=True)
-class Complete:
+class Complete(Struct, frozen=True):
     """The program with the `main` that it is given. `losses`: what no test of it can follow; `within`: the bounds of
     that main's objects and of stubs, in words; `entry`: the function that it calls and its arguments; `stubs`: their
     C."""
@@ -87,8 +83,7 @@ class Complete:
     stubs: str = ""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
     `heap`: they allocate memory; `outside`: functions that it uses by name and does not define; `beyond_names`: the
     functions that it names do not tell what it may call."""

@@ -8,8 +8,9 @@ The format is specified in docs/design/probes.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
+
+from msgspec import Struct, structs
 
 from score_embed.contract.coverage import Decision, Stretch
 
@@ -137,8 +138,7 @@ class Op(IntEnum):
     FLE = 45
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """An operand of a template, or a destination: `where` is a slot index, or a global's address."""
 
     place: Place
@@ -146,8 +146,7 @@ class Leaf:
     where: int
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One postfix step: `bits` is the result's width (the operands' for comparisons), `value` a constant or leaf
     index."""
 
@@ -156,20 +155,18 @@ class Step:
     value: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """`floats`: it has operators of floating point."""
 
     leaves: tuple[Leaf, ...]
     steps: tuple[Step, ...]
-    floats: bool = field(init=False)
+    floats: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floats", any(step.op >= Op.FADD for step in self.steps))
+        structs.force_setattr(self, "floats", any(step.op >= Op.FADD for step in self.steps))
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """One probe's meaning and place in the source. Fields that a kind does not have keep their defaults."""
 
     id: int
@@ -188,11 +185,11 @@ class Site:
     # not known; bounds: of the access
     size: int = 0
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
-    is_assumption: bool = field(init=False)
+    is_assumption: bool = False
 
     def __post_init__(self) -> None:
         assumption = self.kind is SiteKind.COND and bool(self.flags & CondFlag.ASSUMPTION)
-        object.__setattr__(self, "is_assumption", assumption)
+        structs.force_setattr(self, "is_assumption", assumption)
 
     @property
     def is_branch(self) -> bool:
@@ -206,8 +203,7 @@ class Site:
         return len(self.labels) + 1 if self.kind is SiteKind.SWITCH else 0
 
 
-@dataclass(frozen=True)
-class SiteTable:
+class SiteTable(Struct, frozen=True):
     """All sites of an image by id."""
 
     pointer_bits: int

@@ -6,7 +6,7 @@ What a bound cuts is lost, so it is counted and located, and the campaign is not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from score_embed.engine import _core
 from score_embed.trace.trail import Condition
@@ -14,8 +14,7 @@ from score_embed.trace.trail import Condition
 _OPTIONS = {_core.Bound.NONE: "", _core.Bound.DEPTH: "--max-depth", _core.Bound.LOOP: "--loop-bound"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """`depth`: only the first conditions of a path are flipped. `loop`: a path is led through the same direction of
     a branch at most so many times. None: no bound."""
 

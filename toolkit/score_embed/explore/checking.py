@@ -9,8 +9,9 @@ somebody has kept it back.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from score_embed.contract.outcome import Finished
 from score_embed.engine._core import Origin
@@ -30,8 +31,7 @@ def mark(pair: Pair) -> bytes:
     return blake2b(pair.but(input=b"", behind=0).to_bytes(), digest_size=MARK_BYTES).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What somebody says to have derived. `until`: from this condition on it has left all to a pair of its own (None:
     it has not); `given_up`: sites of which it says that the solver gave up there, which everybody is told of anyway."""
 
@@ -52,8 +52,7 @@ def _is_rest(other: Pair, pair: Pair) -> bool:
     return other.id == rest_id(pair, other.neg_limit)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """`missing`: marks of pairs that the run leads to and that were not told."""
 
     mispredicted: bool

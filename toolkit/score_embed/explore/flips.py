@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 from weakref import ReferenceType, ref
+
+from msgspec import Struct, field
 
 from score_embed.contract.words import Unflipped
 from score_embed.engine._core import Route
@@ -38,8 +39,7 @@ class Outcome(NamedTuple):
     set_aside: Pair | None = None  # what is left of a lost run, for whoever wants it repeated
 
 
-@dataclass(slots=True)
-class Flips:
+class Flips(Struct):
     """What came of one path's conditions."""
 
     children: list[Pair] = field(default_factory=list)  # those that the engine derived, too

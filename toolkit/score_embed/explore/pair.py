@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from score_embed.engine._core import Origin, Pair, Route, decided, is_serialised, other_side, own_part, pairs_are
 from score_embed.errors import StorageError
@@ -31,8 +32,7 @@ _NEVER = 0xFFFFFFFF  # a limit no path reaches
 _SOON = 16  # values of a fork that are tried in their turn; more of them wait behind what does not fork
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """Of the objects that an address may be in, or the values that a formula may have, those that need not be looked
     for any more."""
 

@@ -7,10 +7,9 @@ record and on the wire a tally is `TallyRows`, in which pairs that are keys here
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from score_embed.contract.words import Unflipped
 from score_embed.solve.chain import SolverStats
@@ -30,8 +29,7 @@ class TallyRows(Struct, frozen=True):
     forks: tuple[tuple[Index, Times], ...] = ()  # site, tests for another value of it
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Running totals."""
 
     notes: Counter[tuple[str, int]] = field(default_factory=Counter)  # (what, site)

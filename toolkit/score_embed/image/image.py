@@ -12,7 +12,6 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -35,8 +34,7 @@ from score_embed.image.site_reader import SiteTableError, parse_site_table
 from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(Struct, frozen=True, dict=True, weakref=True):
     """A linked ELF and what the host must know of it.
 
     `notes`: (what, file, line) left uninstrumented; `losses`: the same of what no test can follow; `within`: the bounds
@@ -77,8 +75,7 @@ class Facts(Struct, frozen=True):
     build_id: str = ""  # hexadecimal
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """The program before it gets probes. `texts`: preprocessed, with the main it is given; `native`, `objects`: as in
     `build_image`; `flags`: of each C file; `cflags`: of the link."""
 

@@ -15,12 +15,12 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from msgspec import convert, to_builtins
+from msgspec import Struct, convert, structs, to_builtins
 
 from score_embed.command import workers
 from score_embed.contract.entry import Entry, Told
@@ -81,8 +81,7 @@ def _harness_line(sources: Sequence[Source], number: int) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """What is to be instrumented, and how: see `build_image`. `flags`: of each C file; `native`, `objects`: what is
     linked to it without probes."""
 
@@ -183,14 +182,14 @@ class FrontEnd:
         stubbed = self._stubbed(made)
         if called is not None and stubbed.within != made.within:
             called = called.with_harness(harness.text)
-        return replace(stubbed, entry=called)
+        return structs.replace(stubbed, entry=called)
 
     def _stubbed(self, made: Complete) -> Complete:
         """With stubs for what nobody defines, and for what is to be replaced."""
         stubs, stubbed = self.stubs(made.sources)
         within = (*made.within, *stubbed.within(stubs.reached()))
         losses = (*made.losses, *stubs.too_early(stubbed))
-        return replace(made, sources=stubbed.sources, losses=losses, within=within, stubs=stubbed.text())
+        return structs.replace(made, sources=stubbed.sources, losses=losses, within=within, stubs=stubbed.text())
 
     def stubs(self, sources: Sequence[Source]) -> tuple[Stubs, Stubbed]:
         """Stubs for what nobody defines of this program, and for what is to be replaced."""

@@ -6,8 +6,9 @@ No I/O here: sections come in as bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from score_embed.contract.coverage import Condition, Decision, Stretch, decision, stretch
 from score_embed.contract.meta import ConditionRow, DecisionRow, UnitText, read

@@ -11,15 +11,15 @@ having decided as false. Conditions that are constant have nothing to show and a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed.contract.words import Unflipped, Vector
 from score_embed.report import text
 from score_embed.report.findings import Findings
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """A direction of a branch. `reason`: of `Unflipped`, empty if it was taken; `why`: the same in a sentence."""
 
     name: str
@@ -28,8 +28,7 @@ class Side:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     file: str
     line: int
     function: str
@@ -65,8 +64,7 @@ def of(found: Findings) -> list[Branch]:
     return sorted(made, key=lambda branch: (branch.file, branch.line))
 
 
-@dataclass(slots=True)
-class Function:
+class Function(Struct):
     """A function with branches: `line`: the first one known of it."""
 
     file: str
@@ -109,16 +107,14 @@ def _both(one: Branch, other: Branch) -> Branch:
     return Branch(one.file, one.line, one.function, sides)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """`missing`: the truths with which it has not decided."""
 
     text: str
     missing: frozenset[bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     file: str
     line: int
     function: str

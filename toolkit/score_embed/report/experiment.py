@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
+
+from msgspec.structs import replace
 
 from score_embed.errors import UsageError
 from score_embed.report import fleet, paper, plots

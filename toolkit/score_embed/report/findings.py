@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.contract.entry import Array
 from score_embed.contract.judged import Judged
@@ -19,8 +20,7 @@ from score_embed.results.summary import Summary
 from score_embed.results.test_rows import TestRow
 
 
-@dataclass(frozen=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """A campaign as reports see it."""
 
     folder: Path

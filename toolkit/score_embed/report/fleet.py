@@ -9,7 +9,8 @@ any number of clients, only sooner. There tests a second are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed.errors import UsageError
 from score_embed.report import paper, plots
@@ -27,8 +28,7 @@ EFFICIENCY_NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Yield:
+class Yield(Struct, frozen=True):
     """What a fleet came to, or several of one size on average."""
 
     clients: int

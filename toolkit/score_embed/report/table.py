@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Cell = int | float | str | None  # None: there is no such figure
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """`note`: what is to be said of its figures. `published`: those of the paper, to be shown beside them."""
 
     title: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -21,8 +20,7 @@ from score_embed.results.shown import rests_on
 from score_embed.results.testcase import Named, Value
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a test ended, and through which functions it got there (innermost first)."""
 
     file: str

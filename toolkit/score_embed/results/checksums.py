@@ -19,8 +19,9 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from score_embed.results import wal
 from score_embed.results.wal import Log, Sums, page_sum
@@ -46,8 +47,7 @@ class NoChecksumsError(DamagedError):
     """There is nothing to compare it with."""
 
 
-@dataclass
-class Known:
+class Known(Struct):
     """`base`: the sums as of the last checkpoint; `changed`: what commits since then have made of them; `size`: pages
     of the database after the last commit; `salts`, `frames`: the log that it went to, and how long that was then."""
 
@@ -125,8 +125,7 @@ class Checksums:
             os.close(folder)
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A record that is as it was written. `is_shorter`: without the end of its log, which is damaged or gone."""
 
     known: Known
@@ -211,8 +210,7 @@ def _read(path: Path) -> Known:
     return known
 
 
-@dataclass(frozen=True)
-class _Parsed:
+class _Parsed(Struct, frozen=True):
     kind: bytes
     salts: Sums
     frames: int

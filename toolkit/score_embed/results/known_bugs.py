@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed import userfile
 from score_embed.config import Settings
@@ -24,8 +25,7 @@ _MOST_BYTES = 16 << 20
 _LINE = re.compile(r"([0-9a-f]{32}:[1-9][0-9]*)(\s.*)?")
 
 
-@dataclass(frozen=True)
-class Sorted:
+class Sorted(Struct, frozen=True):
     """`open`: bugs of which nothing was said; `judged`: the others, with the line that says so; `unmatched`: lines that
     no bug of this campaign is meant by."""
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from score_embed.results.line_program import rows
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+
+class Row(Struct, frozen=True):
     address: int
     file: str  # as the site table spells it; "" where the code is not the user's
     line: int

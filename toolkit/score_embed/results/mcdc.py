@@ -14,7 +14,8 @@ impossible is told from the tree; whether anything else is, only a campaign that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from score_embed.contract.coverage import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
 
@@ -22,8 +23,7 @@ _FEW = 40  # tests to be chosen: beyond that nobody tries whether fewer would do
 Item = tuple[int, bool]  # a condition, and the truth with which it has decided
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What vectors show of a decision."""
 
     masking: frozenset[Item]

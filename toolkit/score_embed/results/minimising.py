@@ -15,7 +15,8 @@ ends well, and what it is expected to do is what it did with its own input.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from score_embed.results.bugs import Bug
 from score_embed.results.storage import damaged

@@ -9,7 +9,6 @@ bounded number: when they are too many every second one is dropped, and from the
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -33,8 +32,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**53)]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     """SHA-256 in hexadecimal of its image, the second witness's program (empty if there is none), the board's profile,
     the toolkit, its settings; and the signature of who made it (`campaign/trust.py`)."""
 
@@ -151,8 +149,7 @@ class Baseline(Struct, frozen=True):
     known: tuple[str, ...] | None
 
 
-@dataclass(frozen=True)
-class Part(Generic[T]):
+class Part(Struct, Generic[T], frozen=True):
     key: str
     kind: type[T]
 

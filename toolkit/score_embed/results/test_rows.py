@@ -10,12 +10,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from score_embed.errors import StorageError
 from score_embed.results.database import Database
@@ -51,8 +51,7 @@ class Columns(NamedTuple):
     output: str
 
 
-@dataclass
-class TestRow:
+class TestRow(Struct, dict=True):
     """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed); `objects`: what
     its input consists of, empty where nobody asked (mispredicted)."""
 

@@ -11,12 +11,11 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from struct import pack, unpack
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from score_embed import config, userfile
 from score_embed.errors import UsageError
@@ -122,8 +121,7 @@ class TestFile(Struct, frozen=True, omit_defaults=True):
     witness: str = ""
 
 
-@dataclass(frozen=True)
-class TestCase:
+class TestCase(Struct, frozen=True):
     """One executed test with what came of it."""
 
     __test__ = False  # not a pytest class
@@ -163,8 +161,7 @@ class TestCase:
         (folder / f"{self.stem}.json").write_text(indented(written) + "\n", encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class First:
+class First(Struct, frozen=True):
     """What `--first` gave: all bytes, or values by name that a layout turns into bytes. `others`: of further tests to
     begin with."""
 

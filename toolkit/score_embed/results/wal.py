@@ -10,9 +10,10 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from msgspec import Struct, field
 
 SUFFIX = "-wal"
 _HEAD = struct.Struct(">8I")  # magic, version, page size, number of the checkpoint, salts, checksum
@@ -33,8 +34,7 @@ class Frame(NamedTuple):
     sums: Sums
 
 
-@dataclass(frozen=True)
-class Log:
+class Log(Struct, frozen=True):
     """What commits in a log have changed: pages and the CRC-32 of each. `frames`: that they took; `size`: pages of the
     database after the last one."""
 

@@ -8,7 +8,6 @@ findings came makes no difference.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -65,8 +64,7 @@ class WitnessState(Struct, frozen=True):
     past: int = 0
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug).
     `inputs`: of the simpler input, if there is one."""
 
@@ -78,8 +76,7 @@ class Found:
     objects: tuple[Named, ...] = ()  # of the simpler input
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """Tests: run again; of these without an answer; kept and not run again; other distinct paths not run again."""
 
     witnessed: int

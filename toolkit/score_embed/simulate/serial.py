@@ -7,7 +7,6 @@ does not exist, the board is blank and silent. SIGUSR1 is the power switch (off 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import select
 import shutil
@@ -19,6 +18,8 @@ import time
 import tty
 from pathlib import Path
 from types import FrameType
+
+from msgspec import structs
 
 from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.contract.wire import Type
@@ -95,7 +96,7 @@ class _Machine:
             elf.write_bytes(elf.read_bytes().replace(build_id, bytes(byte ^ 255 for byte in build_id)))
         how = self._board.run
         if isinstance(how, QemuRun):
-            self._target = QemuTarget(elf, build_id, dataclasses.replace(how, link="uart"))
+            self._target = QemuTarget(elf, build_id, structs.replace(how, link="uart"))
         else:
             self._target = NativeTarget(elf, build_id, how.emulator if isinstance(how, NativeRun) else ())
         line = self._target.raw()

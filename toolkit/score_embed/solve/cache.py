@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from score_embed.contract.words import Layer
 from score_embed.formula.domain import FULL, byte_set
@@ -22,8 +23,7 @@ _ELEMENTS_KEPT = 100_000  # digests and sets or values, of each of the two table
 _Names = dict[bytes, None]  # digests; in order, so that the same campaign finds the same entries every time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entry:
+class _Entry(Struct, frozen=True, eq=False):
     conditions: frozenset[bytes]  # digests of those over two bytes or more
     bytes_: Mapping[int, int]  # of a core: by index, the values that its conditions allow; of a model: the value
 

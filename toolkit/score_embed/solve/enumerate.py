@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
@@ -36,8 +38,7 @@ class _TooMuch(Exception):
     """Work."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Constraint:
+class _Constraint(Struct, frozen=True):
     """What rows must satisfy: each byte in its set, and all of the conditions over several bytes."""
 
     indices: tuple[int, ...]

@@ -12,8 +12,9 @@ a TraceError that says at which byte (the engine's `cursor.cpp`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from score_embed.contract.descriptors import HASH_START
 from score_embed.contract.sites import SiteTable
@@ -55,8 +56,7 @@ class Chosen(NamedTuple):
     others: tuple[tuple[int, int], ...] = ()  # base and size of more objects, any of which it may be in
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """A symbolic value that the program used concretely: `formula` says that it keeps the value it had."""
 
     site: int
@@ -64,8 +64,7 @@ class Pin:
     formula: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolicObject:
+class SymbolicObject(Struct, frozen=True):
     """A declared input: `size` bytes of the test's input from `offset` on."""
 
     name: str
@@ -74,8 +73,7 @@ class SymbolicObject:
     site: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """Verify mode: the program stored another value than the formula gives."""
 
     site: int

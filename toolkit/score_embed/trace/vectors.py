@@ -9,7 +9,8 @@ program's end) gives no vector.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from score_embed.contract.coverage import AND, FALSE, NOT, SKIPPED, TRUE, Decision
 from score_embed.contract.descriptors import Reserved
@@ -19,8 +20,7 @@ from score_embed.trace.trail import Cursor, TraceError
 _Target = int | str  # the condition that is evaluated next, or how the decision comes out
 
 
-@dataclass(slots=True)
-class Vectors:
+class Vectors(Struct):
     """What a run took. `directions`: coverage indices; `left`: decisions that were left in their midst."""
 
     taken: set[tuple[int, str]] = field(default_factory=set)  # the number of a decision, and the vector
@@ -28,8 +28,7 @@ class Vectors:
     left: int = 0
 
 
-@dataclass(slots=True)
-class _UnderWay:
+class _UnderWay(Struct):
     """A decision that is being made."""
 
     expected: _Target

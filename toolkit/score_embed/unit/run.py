@@ -5,13 +5,14 @@ Which functions there are, says `frontend/harness/entries.py` (`functions`).
 
 from __future__ import annotations
 
-import dataclasses
 import fnmatch
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from msgspec import structs
 
 from score_embed import config
 from score_embed.campaign import campaign, opening
@@ -126,18 +127,18 @@ class Run:
         return Child(lambda: self._explore_one(group, function, folder), log, limit + _GRACE)
 
     def _explore_one(self, group: Group, function: Function, folder: Path) -> int:
-        settings = dataclasses.replace(self._settings, entry=function.name, clients=None, json=False)
+        settings = structs.replace(self._settings, entry=function.name, clients=None, json=False)
         if (folder / RECORD).exists():
             with suppress(UsageError), Store.open(folder) as record:
                 progress = record.get(PROGRESS)
                 if progress is not None:
                     used = progress.seconds
                     left = max(0.1, settings.time - used) if settings.time is not None else None
-                    again = opening.resumed_settings(record, dataclasses.replace(settings, time=left, resume=folder))
+                    again = opening.resumed_settings(record, structs.replace(settings, time=left, resume=folder))
                     return campaign.run(again, record).exit_code
             _clear(folder)
         built = opening.Built(group.image(function), self._project.witness(group, function))
-        return campaign.run(dataclasses.replace(settings, out=folder), None, built).exit_code
+        return campaign.run(structs.replace(settings, out=folder), None, built).exit_code
 
     def _finish(self, row: Row, child: Child, code: int) -> None:
         folder = self._book.folder / row.folder

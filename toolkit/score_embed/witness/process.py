@@ -9,8 +9,9 @@ import select
 import struct
 import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
@@ -25,8 +26,7 @@ _MOST_TEXT = 1 << 16
 _SECOND = 1e6  # microseconds
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """How a test ended. `status`: as wait() gives it; `was_killed`: it took too long, or too much memory; `used`: bytes
     of its input that it asked for; `layout`: which objects they went to, as a number."""
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.contract.program import HARNESS_FILE, UNKNOWN_SIZE
 from score_embed.contract.sites import shown
@@ -80,8 +81,7 @@ _OURS = "__score_"  # functions of `server.c`
 _SYSTEM = ("/usr/", "/lib", "../", "<built-in>")  # where the files of libraries lie when they were compiled
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A function on the stack, innermost first. `file`: "" if it has no debug information."""
 
     function: str
@@ -89,8 +89,7 @@ class Frame:
     line: int
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A sanitizer's report. `what`: its own words; `frames`: where it was, innermost first; `owner`: the global
     variable nearest to the access, and its file."""
 

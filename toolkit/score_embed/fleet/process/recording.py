@@ -7,13 +7,14 @@ That also tells what each test takes of who runs it: on the target and for deriv
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import structs
 
 from score_embed.board.profile import find_board
 from score_embed.campaign import campaign, opening, trust
@@ -72,8 +73,8 @@ def _again(
     is_folder = settings.first is not None and settings.first.is_dir()  # then all its files are first tests
     if settings.have is None and not is_folder:  # else it was not the first to run, or not alone
         (work / _FIRST).write_bytes(first)
-        settings = dataclasses.replace(settings, first=work / _FIRST)
-    settings = dataclasses.replace(
+        settings = structs.replace(settings, first=work / _FIRST)
+    settings = structs.replace(
         settings, time=None, max_tests=wanted, until_bug=False, baseline=None, no_witness=True, retry_lost=False
     )
     return Opened(settings, board, image, record, target)

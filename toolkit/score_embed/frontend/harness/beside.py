@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed import userfile, yamlfile
 from score_embed.errors import UsageError
@@ -30,8 +31,7 @@ _NOT_A_NAME = frozenset({"__attribute__", "__declspec", "_Alignas", "__asm__", "
 _HINT = "Write for example `/* score: buf count len size 32, n range 0..16, name string 20, assume n > 0 */`."
 
 
-@dataclass(frozen=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """`line`: where it begins."""
 
     text: str

@@ -25,6 +25,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import Struct
+
 from score_embed import yamlfile
 from score_embed.contract import judged
 from score_embed.errors import UsageError
@@ -61,8 +63,7 @@ class Hint:
     into: str = ""  # the pointer into whose array it points
 
 
-@dataclass(frozen=True)
-class Never:
+class Never(Struct, frozen=True):
     """A condition, in C, that never holds. `null`: the pointer of which it says that it is null, "" if it says
     something else; `at`: where that is written."""
 

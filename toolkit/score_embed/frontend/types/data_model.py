@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _FLOAT_FORMATS = {"24": 32, "53": 64}  # bits by those of the significand
 
 
-@dataclass(frozen=True)
-class DataModel:
+class DataModel(Struct, frozen=True):
     """Widths in bits of the basic types on one board, and the sign of plain `char`."""
 
     short: int

@@ -6,7 +6,8 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed.contract.judged import Judged
 from score_embed.report import kinds, text
@@ -18,8 +19,7 @@ from score_embed.results.shown import readable
 MOST_BYTES = 256  # of an input that are shown
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """An input's value: as it is, and in other ways to read it."""
 
     name: str
@@ -27,8 +27,7 @@ class Shown:
     also: str
 
 
-@dataclass(frozen=True)
-class ShownBug:
+class ShownBug(Struct, frozen=True):
     ident: str
     bug: Bug
     title: str  # what happened
@@ -83,8 +82,7 @@ def _shown(name: str, value: int | float | str) -> Shown:
     return Shown(name, data.hex(" ") + more, f"“{letters}”" if letters.strip("·") else "")
 
 
-@dataclass(frozen=True)
-class ShownJudged:
+class ShownJudged(Struct, frozen=True):
     done: str  # accepted or refused
     kind: str
     title: str  # what happened

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from score_embed.contract.entry import Array
 from score_embed.contract.words import Stop, Unflipped
@@ -201,8 +202,7 @@ def _times(summary: Summary) -> list[tuple[str, str, float]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-@dataclass(frozen=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """What stands beside a line."""
 
     file: str
@@ -224,8 +224,7 @@ def _placed(file: str, line: int, shown: Sources, count: int, what: str = "") ->
     return _Placed(file, line, shown.anchor(file, line), what, count)
 
 
-@dataclass(frozen=True)
-class _Test:
+class _Test(Struct, frozen=True):
     number: int
     outcome: str
     verdict: str

@@ -9,11 +9,11 @@ import math
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from score_embed.report.page.render import count, seconds
 
@@ -26,8 +26,7 @@ _EMPTY = frozenset({"plot overlay", "plot text-overlay", "plot tooltip-overlay",
 _XLINK = "{http://www.w3.org/1999/xlink}"
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """`legend`: what its lines are, in the order of their colours; `told`: what it shows, for who cannot see it."""
 
     title: str
@@ -44,8 +43,7 @@ def _number(value: float) -> str:
     return count(round(value)) if value == round(value) else f"{value:.3g}"
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(Struct, frozen=True):
     """Where axes have marks, if not where the plotter likes them; and how values are written."""
 
     x: Sequence[float] | None = None

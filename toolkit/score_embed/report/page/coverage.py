@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed.contract.words import Unflipped
 from score_embed.report import branches as all_branches
@@ -56,8 +57,7 @@ MEANING: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Directions of a line that no test took, for one reason."""
 
     file: str
@@ -69,8 +69,7 @@ class Gap:
     why: str
 
 
-@dataclass(frozen=True)
-class ShownFunction:
+class ShownFunction(Struct, frozen=True):
     of: Function
     anchor: str
     bugs: int

@@ -4,7 +4,8 @@ decide."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from score_embed.contract.words import Unflipped, Vector
 from score_embed.report import criteria
@@ -23,8 +24,7 @@ LOOKS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class ShownCondition:
+class ShownCondition(Struct, frozen=True):
     text: str
     masking: str  # of `Vector`
     unique: str
@@ -32,8 +32,7 @@ class ShownCondition:
     pair: str  # vectors that show it by unique cause
 
 
-@dataclass(frozen=True)
-class ShownDecision:
+class ShownDecision(Struct, frozen=True):
     file: str
     line: int
     function: str

@@ -6,9 +6,11 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from score_embed.report import branches as all_branches
 from score_embed.report import fingerprints, kinds, text

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from score_embed.contract.words import Unflipped
 from score_embed.report.branches import Branch
@@ -25,8 +26,7 @@ FULL, PART, NONE = "full", "part", "none"  # directions taken: all, some, none
 _RANK = {FULL: 0, NONE: 1, PART: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """What is said below a line. `kind`: a reason of `Unflipped`, or "bug", "lost"."""
 
     kind: str
@@ -35,8 +35,7 @@ class Remark:
     anchor: str = ""  # more of it
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """`number` 0: some lines are left out here. `state`: of its branches, empty if it has none."""
 
     number: int
@@ -45,8 +44,7 @@ class Line:
     remarks: tuple[Remark, ...] = ()
 
 
-@dataclass(slots=True)
-class SourceFile:
+class SourceFile(Struct):
     """`blocks`: its lines; `counts`: directions not taken by reason."""
 
     ident: str
@@ -60,8 +58,7 @@ class SourceFile:
     blocks: list[list[Line]] = field(default_factory=list)
 
 
-@dataclass
-class Sources:
+class Sources(Struct):
     files: list[SourceFile]
     left_out: int  # lines
     is_large: bool
