@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from score_embed.board.profile import Board, known_boards, load_board
+from score_embed.cache import cache_folder, recall, remember
 from score_embed.contract.program import Whole
 from score_embed.frontend import program, whole
 from score_embed.frontend.harness import entry as harness
 from score_embed.image import identity
-from score_embed.image.cache import cache_folder, recall, remember
 from score_embed.image.image import Image, build_image
 
 C = """
@@ -220,7 +220,7 @@ def test_what_takes_long_to_import_is_not_imported_again(tmp_path: Path, monkeyp
         "from score_embed.cli.main import main\n"
         f"assert main(['run', {str(project.source)!r}, '--entry', 'over', '--out', sys.argv[1]]) == 0\n"
         "own = ('score_embed.frontend.lower.unit', 'score_embed.frontend.program', 'score_embed.image.compiling')\n"
-        "print([name for name in (*own, 'pycparser', 'elftools', 'rich') if name in sys.modules])\n"
+        "print([name for name in (*own, 'pycparser', 'elftools', 'rich', 'yaml', 'logging', 'statistics') if name in sys.modules])\n"
     )
 
     def imported(out: str) -> str:

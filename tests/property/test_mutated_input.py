@@ -22,8 +22,8 @@ from runner import score_embed
 from score_embed import config
 from score_embed.board.lab import read_lab
 from score_embed.board.profile import load_board
+from score_embed.cache import cache_folder
 from score_embed.errors import ScoreError
-from score_embed.image.cache import cache_folder
 from score_embed.image.image import build_image
 from score_embed.simulate.scenario import read_scenario
 

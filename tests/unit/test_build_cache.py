@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from score_embed.image.cache import hold, is_kept, publish, trim
+from score_embed.cache import hold, is_kept, publish, trim
 
 
 def _file(folder: Path, name: str, size: int, hours: float) -> Path:

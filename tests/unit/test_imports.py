@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "toolkit" / "score_embed"
-EVERYBODY = {"errors", "command", "config", "places", "userfile", "yamlfile"}
+EVERYBODY = {"errors", "command", "config", "places", "userfile", "yamlfile", "yamltext", "cache"}
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 WITHOUT_IO = {"trace", "solve", "explore", "fleet", "fleet/client", "fleet/server", "fleet/simulation"}
 MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if p.parent != PACKAGE]

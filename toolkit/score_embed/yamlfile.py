@@ -1,33 +1,31 @@
 """YAML files as settings: every key is checked, and every complaint names the file and the line.
 
-Board profiles and the project file are written by hand, so a mistyped key must never be ignored silently. Of YAML only
-what settings need is read: keys, words, numbers and lists, each written where it stands. Aliases, tags and documents
-without an end of their nesting are refused before anything is made of them, for some lines of those can mean more than
-a machine has room for.
+Board profiles and the project file are written by hand, so a mistyped key must never be ignored silently. What a file
+says is kept by a hash of its text (`cache.py`); only a text that is new is parsed (`yamltext.py`).
 """
 
 from __future__ import annotations
 
-import difflib
+import hashlib
+import json
+import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import yaml
 from msgspec import Struct
 
-from score_embed import userfile
-from score_embed.errors import UsageError
+from score_embed import __version__, userfile
+from score_embed.cache import recall, remember
+from score_embed.errors import StorageError, UsageError
 
 MOST_BYTES = 128 << 10  # of a file: who writes settings by hand does not come near it
-DEEPEST = 16  # groups and lists within each other
 _HINT = "Check its name and permissions."
-_MOST_DIGITS = 40  # of a number, as it is written
+MOST_DIGITS = 40  # of a number, as it is written
 _LARGEST = 1 << 64
-_TAG = "tag:yaml.org,2002:"
-_NUMBERS = frozenset({f"{_TAG}int", f"{_TAG}float"})
-_OTHERS = frozenset({f"{_TAG}bool", f"{_TAG}null"})
-_WORDS = frozenset({f"{_TAG}str", f"{_TAG}timestamp", f"{_TAG}merge", f"{_TAG}value"})  # the last two: `<<` and `=`
 
 _NUMBER = re.compile(r"(?P<digits>0x[0-9A-Fa-f][0-9A-Fa-f_]*|[0-9][0-9_]*?) ?(?P<unit>[KM]?|[kM]?Hz)")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6}
@@ -35,6 +33,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """One sentence for a hint: the nearest known words (three at most), or all of them."""
+    import difflib  # here: who has made no mistake need not wait for it
+
     names = sorted(known)
     return close_to(word, names) or f"Known: {', '.join(names)}."
 
@@ -115,8 +115,8 @@ class Section(Struct, frozen=True):
         """A count or an address: `4096`, `0x20000000`, `64K`, `2M`, `25MHz`. K and M are 1,024 and its square, kHz and
         MHz powers of ten."""
         text = self.text(key, None if default is None else str(default))
-        found = _NUMBER.fullmatch(text, 0, _MOST_DIGITS)
-        if found is None or len(text) > _MOST_DIGITS:
+        found = _NUMBER.fullmatch(text, 0, MOST_DIGITS)
+        if found is None or len(text) > MOST_DIGITS:
             hint = "Write it as 4096, 0x1000, 4K, 1M or, for a frequency, 25MHz."
             raise UsageError(f"{key}: {userfile.shown(text)} is not a number", self.where(key), hint)
         digits = found["digits"].replace("_", "")
@@ -147,13 +147,42 @@ def group(doc: Section, key: str) -> Section:
 
 def read(path: Path) -> Section:
     """Read a YAML file whose top level is a mapping."""
-    node = compose(text(path), path)
-    if node is None:
-        return Section(f"{path}:1", {}, {})
-    value = _value(path, node)
-    if not isinstance(value, Section):
-        raise UsageError("the file must consist of `key: value` lines", f"{path}:1", "See boards/README.md.")
-    return value
+    written = text(path)
+    name = _name(path, written)
+    with suppress(StorageError):
+        kept = recall(name)
+        if kept is not None:
+            return _section(json.loads(kept))
+    from score_embed import yamltext  # here, since it takes longer to import than a small campaign to run
+
+    found = yamltext.section(written, path)
+    with suppress(StorageError):
+        remember(name, json.dumps(_plain(found)).encode())
+    return found
+
+
+def _name(path: Path, written: str) -> str:
+    """That of what is kept of it. Its places name the path; and what reads it may be another tomorrow."""
+    readers = (find_spec(name) for name in ("score_embed.yamltext", "yaml"))
+    states = [os.stat(found.origin) for found in readers if found is not None and found.origin is not None]
+    parts = [str(path), written, __version__, [(state.st_size, state.st_mtime_ns) for state in states]]
+    return f"{hashlib.sha256(repr(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.yaml"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Section):
+        return {"place": value.place, "values": {k: _plain(v) for k, v in value.values.items()}, "places": value.places}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _made(value: Any) -> object:
+    if isinstance(value, dict):
+        return _section(value)
+    return [_made(item) for item in value] if isinstance(value, list) else value
+
+
+def _section(kept: dict[str, Any]) -> Section:
+    return Section(kept["place"], {key: _made(value) for key, value in kept["values"].items()}, kept["places"])
 
 
 def text(path: Path) -> str:
@@ -164,91 +193,3 @@ def text(path: Path) -> str:
         raise UsageError("cannot read this file: it is not UTF-8 text", str(path), _HINT) from None
 
 
-class _Composer(yaml.SafeLoader):
-    """Refuses what could mean more than is written: a name for a part of the file, and nesting without an end."""
-
-    depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="an alias (`*name`); write out what it means", problem_mark=mark)
-        if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} groups within each other", problem_mark=mark)
-        self.depth += 1
-        node: yaml.Node | None = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-
-def compose(text: str, path: Path) -> yaml.Node | None:
-    """The nodes of a file's text; None if there are none. Raises UsageError."""
-    try:
-        composer = _Composer(text)
-        return composer.get_single_node()
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        what = "this is not valid YAML: there is a character that no text has"
-        raise UsageError(what, f"{path}:{line}", "Correct that line.") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = f"this is not valid YAML: {error.problem or error.context}"
-        raise UsageError(what, f"{path}:{mark.line + 1 if mark else 1}", "Correct that line.") from None
-    except ValueError:  # a number of a character (`"\\U00110000"`) that Unicode does not have
-        what = "this is not valid YAML: a number that is no character's"
-        raise UsageError(what, f"{path}:{composer.line + 1}", "Correct that line.") from None
-
-
-def _value(path: Path, node: yaml.Node) -> object:
-    if isinstance(node, yaml.MappingNode):
-        _check_tag(path, node, f"{_TAG}map")
-        values: dict[str, object] = {}
-        places: dict[str, str] = {}
-        for key_node, value_node in node.value:
-            where = _where(path, key_node)
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise UsageError("a key must be one word", where, "Write `key: value`.")
-            key = _word(path, key_node)
-            if key in values:
-                raise UsageError(f"the key {userfile.shown(key)} appears twice", where, "Remove one of the two.")
-            values[key], places[key] = _value(path, value_node), where
-            if isinstance(value_node, yaml.SequenceNode):
-                places.update({f"{key}[{at}]": _where(path, item) for at, item in enumerate(value_node.value)})
-        return Section(_where(path, node), values, places)
-    if isinstance(node, yaml.SequenceNode):
-        _check_tag(path, node, f"{_TAG}seq")
-        return [_value(path, item) for item in node.value]
-    return _scalar(path, node)
-
-
-def _scalar(path: Path, node: yaml.Node) -> object:
-    word = _word(path, node)
-    if node.tag in _WORDS:
-        return word
-    kind = node.tag.removeprefix(_TAG)
-    _check_tag(path, node, *_NUMBERS, *_OTHERS)
-    try:
-        if node.tag in _NUMBERS and len(word) > _MOST_DIGITS:
-            raise ValueError
-        found: object = yaml.SafeLoader("").construct_object(node)
-    except (ValueError, KeyError):
-        what = f"{userfile.shown(word)} cannot be read as {kind}"
-        raise UsageError(what, _where(path, node), "Correct it, or put it in quotes if it is a word.") from None
-    return found
-
-
-def _word(path: Path, node: yaml.Node) -> str:
-    try:
-        return userfile.text(str(node.value))
-    except ValueError as error:
-        raise UsageError("this word cannot be used", _where(path, node), str(error)) from None
-
-
-def _check_tag(path: Path, node: yaml.Node, *known: str) -> None:
-    if node.tag not in known:
-        tag = userfile.shown(node.tag.replace(_TAG, "!!"))
-        raise UsageError(f"the tag {tag} is not read", _where(path, node), "Leave it away.")
-
-
-def _where(path: Path, node: yaml.Node) -> str:
-    return f"{path}:{node.start_mark.line + 1}"

@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from score_embed import yamlfile
+from score_embed import yamlfile, yamltext
 from score_embed.board import desk
 from score_embed.errors import StorageError, UsageError
 
@@ -198,7 +198,7 @@ def add_devices(path: Path, found: Sequence[Connected], board: str = "") -> list
 
 def _margin(text: str, path: Path) -> str | None:
     """How far the names of devices are indented; None if there is no `devices` yet."""
-    root = yamlfile.compose(text, path)
+    root = yamltext.compose(text, path)
     if root is None:
         return None
     assert isinstance(root, yaml.MappingNode)  # read_lab has seen to it

@@ -12,17 +12,19 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from score_embed import config, places, yamlfile
-from score_embed.board import lab
 from score_embed.board.desk import DeskRun, read_desk
 from score_embed.board.firmware import KEYS as FIRMWARE_KEYS
 from score_embed.board.firmware import Firmware, read_firmware
 from score_embed.board.hardware import Hardware, read_hardware
 from score_embed.errors import UsageError
+
+if TYPE_CHECKING:
+    from score_embed.board import lab
 
 _KEYS = (
     "extends",
@@ -175,6 +177,8 @@ def _device(path: Path, run: str | None, port: str | None) -> lab.Device | None:
     doc = _told(read_profile(path), run, port)
     if doc.values.get("run") not in ("serial", "command"):
         return None
+    from score_embed.board import lab  # here: only boards on the desk need it
+
     given = yamlfile.group(doc, "serial").text("port", "")
     if given:
         return lab.find_lab().device(given)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.cache import cache_folder, is_kept, publish
 from score_embed.command import workers
 from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
 from score_embed.image import extents, identity
-from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.contained import MARK, is_self_contained
 from score_embed.image.layout import check_sections, link_firmware
 from score_embed.image.linking import Parts, link_parts, set_apart

@@ -17,6 +17,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from score_embed.board.profile import Board
+from score_embed.cache import cache_folder, is_kept, publish
 from score_embed.contract.entry import Told
 from score_embed.contract.program import HARNESS_FILE, NOTHING, Complete, Source, StubsWanted
 from score_embed.errors import BuildError, ScoreError, UsageError
@@ -28,7 +29,6 @@ from score_embed.frontend.harness.scope import Scopes
 from score_embed.frontend.stubs import Stubbed, Stubs
 from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.whole import without_mains
-from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.compiling import Files, compile_program, link_program
 from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
 from score_embed.image.instrumenting import FrontEnd, Request, at_hint

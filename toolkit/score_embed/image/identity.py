@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import score_embed
+from score_embed.cache import recall, remember
 from score_embed.errors import StorageError
-from score_embed.image.cache import recall, remember
 
 # Rooms of the toolkit: what an image is made with once its C is there, and what makes that C.
 BUILDING = ("board", "contract", "frontend/c", "frontend/types", "image")

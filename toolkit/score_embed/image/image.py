@@ -19,6 +19,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from score_embed.board.profile import Board
+from score_embed.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import NOTHING_TOLD, Entry, Told
 from score_embed.contract.program import NO_STUBS, NOTHING, Program, Source, StubsWanted, Whole
@@ -26,7 +27,6 @@ from score_embed.contract.sites import SiteTable
 from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.image import identity
-from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.image.constants import Constants
 from score_embed.image.elf import AVR, Elf, NotElf
 from score_embed.image.instrumenting import FrontEnd, Request

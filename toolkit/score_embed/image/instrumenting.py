@@ -22,23 +22,21 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import Struct, convert, structs, to_builtins
 
+from score_embed.cache import cache_folder, forget, recall, remember
 from score_embed.command import workers
 from score_embed.contract.entry import Entry, Told
 from score_embed.contract.program import HARNESS_FILE, Complete, Note, Program, Source, StubsWanted, Whole
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness.beside import read as read_comments
-from score_embed.frontend.harness.hints import Hints
-from score_embed.frontend.harness.hints import read as read_hints
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity
-from score_embed.image.cache import cache_folder, forget, recall, remember
 from score_embed.image.library import Library, has_allocator
 from score_embed.image.toolchain import Toolchain
 
 if TYPE_CHECKING:
     from score_embed.frontend.harness.entry import Harness
+    from score_embed.frontend.harness.hints import Hints
     from score_embed.frontend.stubs import Stubbed, Stubs
 
 _ASSUME = "--assume"
@@ -280,6 +278,10 @@ class FrontEnd:
     def hints(self, function: str, file: str = "") -> Hints:
         """What is said of a function: in a file, above its definition (in `file`, or in one of the sources), and on the
         command line."""
+        from score_embed.frontend.harness.beside import read as read_comments
+        from score_embed.frontend.harness.hints import Hints
+        from score_embed.frontend.harness.hints import read as read_hints
+
         told = self._request.told
         hints = read_hints(told.hints, function) if told.hints else Hints()
         for path in [Path(file)] if file else self._request.sources:

@@ -12,9 +12,9 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from score_embed.cache import is_kept, publish
 from score_embed.frontend.declarations.layout import OBJECT
 from score_embed.image import identity
-from score_embed.image.cache import is_kept, publish
 from score_embed.image.toolchain import Toolchain
 
 _SIGN = ("-fsigned-bitfields", "-fno-unsigned-bitfields", "-funsigned-bitfields", "-fno-signed-bitfields")

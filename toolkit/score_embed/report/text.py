@@ -10,7 +10,7 @@ from pathlib import Path
 from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import criteria, fingerprints, fleet, kinds
+from score_embed.report import criteria, fingerprints, kinds
 from score_embed.report.findings import Findings
 from score_embed.results import shown, witnessed
 from score_embed.results.bugs import Bug
@@ -230,6 +230,8 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("link", _link(summary))
     yield from _titled("second witness", witnessed.lines(summary.witness))
     if found.fleet is not None:
+        from score_embed.report import fleet  # here: only campaigns of several clients need it
+
         yield from _titled("fleet", fleet.lines(found.fleet))
 
 

@@ -5,7 +5,6 @@ One type for real and simulated fleets: tables and plots are made of it, and wha
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping
 
 from msgspec import Struct, field
@@ -50,6 +49,8 @@ class FleetFigures(Struct, frozen=True):
         work = self.workload
         if len(work) < 2:
             return (float(work[0]),) * 3 if work else (0.0, 0.0, 0.0)
+        import statistics  # here: only campaigns of several clients need it
+
         low, middle, high = statistics.quantiles(work, n=4, method="inclusive")
         return low, middle, high
 

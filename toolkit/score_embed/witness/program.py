@@ -12,16 +12,15 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from score_embed import places
 from score_embed.board.profile import Board, NativeRun
-from score_embed.command import end_all, workers
+from score_embed.cache import cache_folder, is_kept, publish, trim
+from score_embed.command import Task, Workers, end_all, workers
 from score_embed.errors import BuildError, StorageError
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.image import identity
-from score_embed.image.cache import cache_folder, is_kept, publish, trim
 from score_embed.image.image import Plain
 from score_embed.image.toolchain import ASSEMBLY, SEMANTICS, Toolchain, run_tool
 from score_embed.witness import reports
@@ -43,11 +42,11 @@ class Builder:
 
     def __init__(self, board: Board, checks: frozenset[str]) -> None:
         self._board, self._checks = board, checks
-        self._pool = ThreadPoolExecutor(max_workers=1)
-        self._built: Future[Path] | None = None
+        self._pool = Workers(1)
+        self._built: Task[Path] | None = None
 
     def begin(self, plain: Plain) -> None:
-        self._built = self._pool.submit(build, self._board, self._checks, plain)
+        self._built = self._pool.begin(lambda: build(self._board, self._checks, plain))
 
     def result(self) -> Path:
         """The program, in the cache. Raises BuildError, StorageError."""
@@ -59,11 +58,12 @@ class Builder:
 
     def abandon(self) -> None:
         """Nobody wants the program any more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.drop()
         end_all()
 
     def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.drop()
+        self._pool.close()
 
 
 def build(board: Board, checks: frozenset[str], plain: Plain) -> Path:

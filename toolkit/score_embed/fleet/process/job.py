@@ -12,9 +12,9 @@ from msgspec import MsgspecError
 
 from score_embed import config
 from score_embed.board.profile import Board, find_board
+from score_embed.cache import cache_folder, is_kept, trim
 from score_embed.errors import StorageError, TargetError
 from score_embed.fleet import service
-from score_embed.image.cache import cache_folder, is_kept, trim
 from score_embed.image.image import Image, load_image
 from score_embed.results.parts import decode, encode
 
