@@ -16,7 +16,6 @@ from msgspec import Struct
 from score_embed.results.line_program import rows
 
 
-
 class Row(Struct, frozen=True):
     address: int
     file: str  # as the site table spells it; "" where the code is not the user's
