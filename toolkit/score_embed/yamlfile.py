@@ -33,14 +33,14 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """One sentence for a hint: the nearest known words (three at most), or all of them."""
-    import difflib  # here: who has made no mistake need not wait for it
-
     names = sorted(known)
     return close_to(word, names) or f"Known: {', '.join(names)}."
 
 
 def close_to(word: str, known: Iterable[str]) -> str:
     """One sentence for a hint: the nearest known words (three at most); "" if none is near."""
+    import difflib  # here: who has made no mistake need not wait for it
+
     near = [repr(name) for name in difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.6)]
     return f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?" if near else ""
 
