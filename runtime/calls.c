@@ -58,8 +58,7 @@ static void bind(sc_frame *f)
         sc_event(0);
         sc_varint(taint);
     }
-    sc.opaque = 0; /* the indirect call was none after all */
-    sc.given = 0;
+    sc_followed(); /* the indirect call was no opaque one after all */
     sc.struct_args_bound = sc.structs;
 }
 

@@ -220,6 +220,13 @@ enum { SLOT = SC_LEAF_SLOT, MEMORY = SC_LEAF_MEMORY, GLOBAL = SC_LEAF_GLOBAL, NO
 #define VALUE_BYTES(word) ((void)0)
 #endif
 
+/* What was called through a pointer has probes, or all that it does is known. */
+static inline void sc_followed(void)
+{
+    sc.opaque = 0;
+    sc.given = 0;
+}
+
 static inline sc_u32 sc_slot_taint(const sc_u32 *m, sc_u32 slot)
 {
     return m[1 + (slot >> 5)] >> (slot & 31u) & 1u;

@@ -22,7 +22,7 @@ NAMED void *__wrap_malloc(sc_size size)
 static NAMED void released(void *p)
 {
     sc_u32 followed = sc.callee == (const void *)released && !SC_IN_INTERRUPT();
-    if (followed) sc.callee = 0, sc.opaque = 0;
+    if (followed) sc.callee = 0, sc_followed();
     if (p) sc_heap_free((sc_uptr)p);
     if (followed) sc.returned = (const void *)released;
 }

@@ -755,6 +755,25 @@ def test_what_opaque_code_was_given_is_said_where_it_never_comes_back(
     assert [(row["what"], row["line"], row["count"]) for row in found.summary["incomplete"]] == [(GIVEN, 11, 1)]
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_block_freed_through_a_pointer_was_given_to_nobody(tmp_path: Path, board: str) -> None:
+    program = """
+        #include <stdlib.h>
+        #include "score.h"
+        static void (*volatile release)(void *) = free;
+        int main(void)
+        {
+            unsigned char *text = malloc(2);
+            if (!text) return 9;
+            SYM_BYTES(text, 2);
+            release(text);
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--board", board)
+    assert (found.summary["stopped"], found.summary["incomplete"]) == ("exhausted", [])
+
+
 LEFT_BY_JUMP = """
 #include <setjmp.h>
 #include "score.h"
