@@ -76,7 +76,8 @@ def test_every_path_of_two_bytes(tables: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("tables", TABLES)
 def test_eight_bytes_need_no_smt(tables: str, tmp_path: Path) -> None:
     source = scanner(tables, tmp_path)
-    found = explore_files(tmp_path, [source], "--no-witness", "--max-tests", "300", cflags=("-DSIZE=8",))
+    order = ("--strategy", "dfs") if tables == "-CF" else ()  # others come to sums of more than 256 values
+    found = explore_files(tmp_path, [source], "--no-witness", "--max-tests", "300", *order, cflags=("-DSIZE=8",))
     assert (found.summary["runs"], found.summary["paths"], found.summary["divergences"]) == (300, 300, 0)
     assert found.summary["solver"]["by"]["smt"] == 0
     assert found.summary["solver"]["by"]["finite"] > 200

@@ -161,8 +161,9 @@ def test_callback_from_opaque_code(make: Maker) -> None:
     hand = make()
     at = hand.address("object")
     expected = HEAD + event(30) + event(34)
-    expected += event(2) + varint(38) + zz(at) + varint(1)  # found when the callback is entered
-    expected += event(3) + varint(38) + event(2) + varint(38) + zz(33) + varint(1)
+    # Said when the callback is entered: what the opaque code was given, and what it has changed until then.
+    expected += event(3) + varint(38) + event(2) + varint(38) + zz(at) + varint(1)
+    expected += event(2) + varint(38) + zz(33) + varint(1)
     expected += event(38) + zz(77)
     assert hand.run(103, struct.pack("<i", 77) + bytes(64)).events == expected
 
