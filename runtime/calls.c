@@ -185,7 +185,7 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     for (i = 0; i < d[3]; i++) {
         sc_d word = d[4 + i];
         if (KIND(word) == NONE) continue;
-        if (sc_slot_taint(MASKS(f), INDEX(word))) seen |= d[1] & SC_OPAQUE_TOLD ? NUMBERS : 1u;
+        if (sc_slot_taint(MASKS(f), INDEX(word))) seen |= d[1] & (SC_OPAQUE_TOLD | SC_OPAQUE_TOLD_AFTER) ? NUMBERS : 1u;
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen |= 1u;
     }
     va_end(tail);
@@ -201,7 +201,8 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     sc.opaque = 0;
     if (seen && d[1] & SC_OPAQUE_OUTPUT) sc.told = 1;
     else if (seen == 2u) sc.given = SC_EVENT_FOUND;
-    else if (seen) sc.given = seen == NUMBERS ? SC_EVENT_OPAQUE_NUMBERS : SC_EVENT_OPAQUE_ARGUMENTS;
+    else if (seen == NUMBERS && d[1] & SC_OPAQUE_TOLD) sc.given = SC_EVENT_OPAQUE_NUMBERS;
+    else if (seen) sc.given = SC_EVENT_OPAQUE_ARGUMENTS;
     sc.given_at = sc.last_site;
     if (!(d[1] & SC_OPAQUE_HARMLESS)) {
         sc_taint_forget_dead(__builtin_dwarf_cfa());
@@ -212,12 +213,20 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     return seen;
 }
 
+sc_uint sc_called_back(void)
+{
+    return !sc.given;
+}
+
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_uint told;
     sc_d dest;
     if (!d) return;
     sc.callee = 0;
+    told = seen == NUMBERS && (d[1] & SC_OPAQUE_TOLD || !sc_called_back());
+    if (told && sc.given) sc.given = SC_EVENT_OPAQUE_NUMBERS;
     tell_given();
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
@@ -225,7 +234,7 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     if (KIND(dest) != SLOT) return;
     sc_set_slot(MASKS(f), INDEX(dest), seen != 0);
     if (seen) { /* the slot stays tainted: the host remembers that this constant came from symbolic data */
-        sc_event(seen == NUMBERS);
+        sc_event(told);
         sc_send_value(&value, BYTES(dest));
         sc.sent = 0;
     }

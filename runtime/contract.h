@@ -84,6 +84,7 @@ enum {
     SC_OPAQUE_OUTPUT = 4,
     SC_OPAQUE_GIVES_BACK = 8,
     SC_OPAQUE_TOLD = 16,
+    SC_OPAQUE_TOLD_AFTER = 32,
 };
 
 enum {

@@ -212,6 +212,8 @@ void sc_result(sc_frame *f, sc_uint at, const void *callee);
 void sc_lend(const void *p, sc_uint pointer);
 sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...); /* 2, if it would find symbolic data when it is given these */
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
+/* Whether it called a function with probes, or was given nothing symbolic: between sc_opaque and sc_opaque_end. */
+sc_uint sc_called_back(void);
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */
 void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, __builtin_va_list list); /* after va_start */

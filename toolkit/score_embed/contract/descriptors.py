@@ -45,6 +45,7 @@ class OpaqueCall(IntFlag):
     OUTPUT = 4  # what it is told nobody can ask it for again, but by a function that gives back what was put out
     GIVES_BACK = 8
     TOLD = 16  # each argument that may be symbolic has a pin before the call
+    TOLD_AFTER = 32  # the same, but after the call: only then it is known that no function with probes was called
 
 
 class Relation(IntEnum):

@@ -11,7 +11,7 @@ from score_embed.contract.sites import OpaqueFlag, SiteKind, is_main
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.memory import move
 from score_embed.frontend.emit.probes import ByStatement, Probes, on
-from score_embed.frontend.ir.body import Assembly, Call, Return, Stmt, VaStart, Verbatim
+from score_embed.frontend.ir.body import ARGUMENT, Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
 from score_embed.frontend.probes.templates import LeafText, leaf_word
 from score_embed.frontend.types.ctype import (
@@ -128,6 +128,7 @@ class CallEmitter:
             if s.library:
                 return f"{{ {before} {call} {after} }}"
             return f"{{ {self._lend(self._lent(s))} {before} {call} {after} {self._lent_back(s)} }}"
+        after = f"{self._pins_after(s)}{after}"
         known = self._after_known(s, callee)
         self.p.numbering.beyond_names = True
         if self.p.numbering.has_opaque_code:  # only now it is known whether this was some of it
@@ -213,14 +214,18 @@ class CallEmitter:
         site = self.p.site(SiteKind.OPAQUE, [*words, str(int(OpaqueFlag.HARMLESS) if s.harmless else 0)], s.name)
         pointers = any(_is_pointer(a.exp) or isinstance(a.exp.type, VaList) for a in s.args)
         kind = flags(s.name, harmless=s.harmless, library=s.library, pointers=pointers)
-        if s.kind == "opaque":
-            kind |= OpaqueCall.TOLD
+        kind |= OpaqueCall.TOLD if s.kind == "opaque" else OpaqueCall.TOLD_AFTER
         head = [str(int(kind)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
         d = self.p.descriptor(site, head)
         value = self.p.as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""
         before = f"sc_u32 sc_s = sc_opaque({', '.join(['sc_f', d, *tail])});"
         return before, f"sc_opaque_end(sc_f, {d}, sc_s, {value});{clear}"
+
+    def _pins_after(self, s: Call) -> str:
+        """What code without probes was given through a pointer. Where it called back, more depends on it than this."""
+        pins = "".join(self.p.pin_slot(a.exp, ARGUMENT) for a in s.args if self._may_be_passed(a.exp))
+        return f"if (!sc_called_back()) {{ {pins} }} " if pins else ""
 
     def _leave(self) -> str:
         return "sc_leave(sc_f);"

@@ -235,7 +235,15 @@ class Probes:
 
     def pin(self, exp: Exp, reason: str) -> str:
         """The probe of a value that is used concretely."""
-        template = self.template(exp)
+        return self._pin(self.said(exp), reason)
+
+    def pin_slot(self, slot: SlotRef, reason: str) -> str:
+        """The same after the statement: a slot that it uses has its value still, what decided it may have changed."""
+        return self._pin(slot, reason)
+
+    def _pin(self, said: Exp, reason: str) -> str:
+        template = self.new_template()
+        template.add(said)
         if not template.can_be_tainted:
             return ""
         d = self.descriptor(self.site(SiteKind.PIN, template.site_words(), reason), template.descriptor())

@@ -67,6 +67,9 @@ class SetPlain(Stmt):
     exp: Exp
 
 
+ARGUMENT = "argument"  # the reason of a pin: opaque code is given the value
+
+
 @dataclass
 class Pin(Stmt):
     """The value of `exp` is used concretely: reported (and, for addresses and arguments, recorded as a constraint)."""

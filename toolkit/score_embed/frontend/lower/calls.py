@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from score_embed.contract.sites import MODEL
 from score_embed.frontend.declarations.symbols import FunctionName, Unsupported
-from score_embed.frontend.ir.body import Argument, Call, Note, Pin
+from score_embed.frontend.ir.body import ARGUMENT, Argument, Call, Note, Pin
 from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lower.assignments import Assignments
 from score_embed.frontend.lower.atomic_calls import AtomicCalls
@@ -207,7 +207,7 @@ class Calls:
             return
         for argument in args:
             if isinstance(argument.exp, SlotRef):
-                self.b.add(Pin(self.b.coord, argument.exp, "argument"))
+                self.b.add(Pin(self.b.coord, argument.exp, ARGUMENT))
 
     # --- functions without a declaration ---------------------------------------------------------------------
 
