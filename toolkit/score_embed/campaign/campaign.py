@@ -27,7 +27,6 @@ from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
-from score_embed.explore.strategy import STRATEGIES, Deciding
 from score_embed.results.known_bugs import known_to
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
@@ -129,12 +128,7 @@ def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
 
 
 def _queue(opened: Opened, worker: Worker, vectors: _Vectors | None) -> Queue:
-    settings = opened.settings
-    if settings.strategy == "mcdc" and vectors is not None:
-        explorer = worker.explorer
-        order = Deciding(worker.covered, lambda pair: vectors.runs.may_show(pair, explorer.conditions))
-        return Queue(order, opened.record.waiting)
-    return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.waiting)
+    return Queue(worker.order(vectors.runs if vectors is not None else None), opened.record.waiting)
 
 
 def _vectors(opened: Opened) -> _Vectors | None:

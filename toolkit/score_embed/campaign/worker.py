@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from score_embed import config
+from score_embed.campaign.criteria import VectorRuns
 from score_embed.campaign.describing import Counted, Describer, Entry
 from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
@@ -23,6 +24,7 @@ from score_embed.explore.checking import Checker, Seen, Told
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.flips import Outcome
 from score_embed.explore.pair import Pair, set_aside
+from score_embed.explore.strategy import STRATEGIES, Deciding, Order
 from score_embed.image.image import Image
 from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
@@ -65,6 +67,14 @@ class Worker:
         """What earlier sessions have seen."""
         self.covered.update(covered)
         self._bugs.update((bug.kind, bug.place) for bug in bugs)
+
+    def order(self, vectors: VectorRuns | None) -> Order:
+        """The order of the work list. `vectors`: if they are recorded; what decisions still lack is what these runs
+        have not shown."""
+        settings, explorer = self._settings, self.explorer
+        if settings.strategy == "mcdc" and vectors is not None:
+            return Deciding(self.covered, lambda pair: vectors.may_show(pair, explorer.conditions))
+        return STRATEGIES[settings.strategy](settings.seed, self.covered)
 
     def begin(self, pair: Pair, number: int) -> Run:
         """Let the target run a pair. Raises TargetError if it cannot."""

@@ -11,12 +11,10 @@ import msgspec
 from score_embed.campaign.criteria import VectorReports, VectorRuns, are_wanted
 from score_embed.campaign.folder import beside_target, start_target
 from score_embed.campaign.worker import Worker
-from score_embed.config import Settings
 from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
-from score_embed.explore.strategy import STRATEGIES, Deciding, Order
 from score_embed.fleet import messages
 from score_embed.fleet.client.reporting import room
 from score_embed.fleet.messages import Result
@@ -48,15 +46,8 @@ class Executor:
         self._worker.explorer.stop_if(wants_end)
         vectors = VectorRuns(self._target, image.sites) if are_wanted(settings) else None
         self._vectors = VectorReports(vectors) if vectors is not None else None
-        self.queue = StrategyQueue(self._strategy(settings, vectors))
+        self.queue = StrategyQueue(self._worker.order(vectors))
         self._tests = 0
-
-    def _strategy(self, settings: Settings, vectors: VectorRuns | None) -> Order:
-        """What decisions still lack is what this client has not seen of them."""
-        covered, explorer = self._worker.covered, self._worker.explorer
-        if settings.strategy == "mcdc" and vectors is not None:
-            return Deciding(covered, lambda pair: vectors.may_show(pair, explorer.conditions))
-        return STRATEGIES[settings.strategy](settings.seed, covered)
 
     def run(self, pair: messages.Pair) -> Result:
         """Run the pair that was just taken from the queue, or answer it.
