@@ -286,3 +286,10 @@ def test_the_page_of_the_fleet_names_each_of_its_modules() -> None:
     fleet = ROOT / "toolkit" / "score_embed" / "fleet"
     modules = (path.relative_to(fleet).with_suffix("").as_posix() for path in fleet.rglob("*.py"))
     assert sorted(named) == sorted(name for name in modules if not name.endswith("__init__"))
+
+
+def test_the_page_of_the_engine_names_each_of_its_sources() -> None:
+    layout = read(ROOT / "docs" / "design" / "engine.md").partition("## Layout")[2].partition("\n## ")[0]
+    named = {name.partition(".")[0] for name in re.findall(r"`([\w.]+)`", layout)}
+    sources = {path.stem for path in (ROOT / "toolkit" / "engine" / "src").glob("*.?pp")}
+    assert not sources - named - {"contract", "effort"}  # of these the page tells elsewhere

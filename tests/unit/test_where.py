@@ -32,8 +32,8 @@ def file_of(name: str) -> Path:
     return places[0]
 
 
-def test_there_are_sixty_questions() -> None:
-    assert list(rows()) == [str(number) for number in range(1, 61)]
+def test_there_are_eighty_questions() -> None:
+    assert list(rows()) == [str(number) for number in range(1, 81)]
 
 
 @pytest.mark.parametrize("number", rows())

@@ -1,4 +1,8 @@
-"""The beginning of a campaign: its sources are checked and built, and what others need of it is written down."""
+"""The beginning of a campaign: its sources are checked and built, and what others need of it is written down.
+
+A campaign that goes on is opened here, too. The pairs that wait in it are read from its record as the work list asks
+for them (`results/waiting.py`).
+"""
 
 from __future__ import annotations
 

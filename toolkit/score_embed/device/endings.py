@@ -1,6 +1,7 @@
 """How a test ended: as the target's END says, or in the host's own verdict where the target told no end.
 
-What a verdict leaves of the target is said here, too: after some of them its memory may be anything.
+What a verdict leaves of the target is said here, too: after some of them its memory may be anything. That a test waits
+for a device says the target itself (`find_device` of `runtime/loop.c`).
 """
 
 from __future__ import annotations

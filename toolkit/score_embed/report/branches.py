@@ -1,7 +1,7 @@
 """The branches and decisions of a program, and what was seen of each. What pages and coverage files are made of.
 
 A branch is a condition of an `if`, a loop, `&&`, `||` or `?:`, or a `switch`; a line may have several. Its directions
-are each taken, or not and why.
+are each taken, or not and why; of several reasons `results/coverage.py` says which one is told.
 
 A decision has the conditions that have not been seen to decide, by masking. It is what GCC's -fcondition-coverage
 measures, and what gcovr and lcov have in their formats: a condition is covered twice, by having decided as true and by

@@ -57,7 +57,8 @@ class Chosen(NamedTuple):
 
 
 class Pin(Struct, frozen=True):
-    """A symbolic value that the program used concretely: `formula` says that it keeps the value it had."""
+    """A symbolic value that the program used concretely: `formula` says that it keeps the value it had. Which values
+    fork instead, decides the engine's `concrete.cpp`."""
 
     site: int
     value: Expr

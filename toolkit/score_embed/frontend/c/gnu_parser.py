@@ -13,7 +13,7 @@ methods, so pycparser is pinned to one version. What pycparser knows keeps its s
 * `typeof`: TypeOf with op "__typeof__", as TypeDecl.type. `__auto_type`, `_Float32`, `__int128` …: a name in
   IdentifierType.names. `__builtin_va_list`, `__int128_t`, `__uint128_t` are predeclared typedef names.
 * `({ … })`: a StatementExpression.
-* `a ?: b`: TernaryOp with iftrue None.
+* `a ?: b`: TernaryOp with iftrue None. `_Generic` is pycparser's own: `frontend/lower/expressions.py` chooses.
 * `&&label`: LabelAddress. `goto *e`: ComputedGoto. `__label__ a, b;`: LocalLabels.
 * `__builtin_choose_expr(c, a, b)`: ChooseExpr.
 * `case 1 ... 5`: Case whose expr is a ValueRange; `[1 ... 5] = x`: ArrayDesignator of a ValueRange; the
