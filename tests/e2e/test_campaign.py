@@ -329,13 +329,33 @@ def test_what_the_clock_says_is_no_proof(tmp_path: Path) -> None:
             [],
         ),
         ("struct t { int time; } t; int time(void *);", "r = (&t)->time;", []),
+        ("#include <stdlib.h>", 'r = getenv("MODE") != 0;', ["what getenv() said"]),
+        ("#include <stdio.h>", "r = getchar() == 'x';", ["an empty standard input (--stdin-bytes N)"]),
+        ("#include <stdio.h>", "char t[9]; r = !fgets(t, 9, stdin);", ["an empty standard input (--stdin-bytes N)"]),
         ("#include <sys/mman.h>", "r = mlockall(MCL_CURRENT);", ["what a confined target may do (mlockall())"]),
     ],
-    ids=["pointer", "builtin", "argument", "member", "refused"],
+    ids=["pointer", "builtin", "argument", "member", "environment", "input", "stream", "refused"],
 )
 def test_what_the_surroundings_said(tmp_path: Path, head: str, body: str, within: list[str]) -> None:
     text = f'{head}\n#include "score.h"\nint main(void)\n{{\n    int r = 0;\n    unsigned char c;\n    SYM_U8(c);\n    {body}\n    return c > 3 ? r : 0;\n}}\n'
     found = summary(write(tmp_path, text), folder=tmp_path)
+    assert (found["stopped"], found["within"]) == ("exhausted", within)
+
+
+@pytest.mark.parametrize(
+    ("options", "within"),
+    [
+        ((), ["no arguments (--argv N,N)", "an empty standard input (--stdin-bytes N)"]),
+        (("--argv", "1"), ["argument 1 ≤ 1 bytes", "an empty standard input (--stdin-bytes N)"]),
+        (("--argv", "1", "--stdin-bytes", "1"), ["argument 1 ≤ 1 bytes", "standard input = 1 bytes"]),
+    ],
+)
+def test_what_a_program_was_not_given(tmp_path: Path, options: tuple[str, ...], within: list[str]) -> None:
+    text = (
+        '#include <stdio.h>\n#include "score.h"\nint main(int argc, char **argv)\n{\n    unsigned char c;\n    SYM_U8(c);\n'
+        "    return c > 1 && argc > 1 && argv[1][0] == getchar();\n}\n"
+    )
+    found = summary(*options, write(tmp_path, text), folder=tmp_path)
     assert (found["stopped"], found["within"]) == ("exhausted", within)
 
 

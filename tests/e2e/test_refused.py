@@ -140,7 +140,7 @@ def test_many_times(tmp_path: Path) -> None:
 def test_a_program_that_is_refused_nothing(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(HARMLESS)
     found = explore_files(tmp_path, [Path("p.c")], "--no-witness").summary
-    assert (found["refused"], found["within"]) == ([], ["what getpid() said"])
+    assert (found["refused"], found["within"]) == ([], ["what getpid(), sysconf() said"])
 
 
 def test_unconfined_nothing_is_refused(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_sym_argv_gives_arguments(tmp_path: Path) -> None:
         }
     """
     found = explore(tmp_path, {"p.c": program})
-    assert found.summary["stopped"] == "exhausted"
+    assert (found.summary["stopped"], found.summary["within"]) == ("exhausted", [])
     assert found.bug_kinds == ["abort"]
     public = Path(__file__).resolve().parents[2] / "runtime" / "include"
     subprocess.run(["gcc", "-w", f"-I{public}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)

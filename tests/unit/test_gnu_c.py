@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
-from score_embed.frontend.c.names import functions_outside
+from score_embed.frontend.c.names import outside_names
 from score_embed.frontend.c.parse import names_written, parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
@@ -273,12 +273,19 @@ def test_score_embed_is_defined(tmp_path: Path) -> None:
         (["long time(void *); struct s { int time; } s = {.time = 1}; long f(struct s *p) { return p->time; }"], set()),
         (["long time(void *); struct s { int time; }; long f(void) { return __builtin_offsetof(struct s, time); }"], set()),
         (['# 1 "h.h" 1 3\nextern inline int open(int n) { return opened(n); }\n# 2 "a.c" 2\nint f(void) { return open(1); }'], {"open", "opened"}),
+        (["struct f; extern struct f *stdin; int f(void) { return g(stdin); }"], {"g", "stdin"}),
+        (["struct f; extern struct f *stdin; int f(void) { int stdin = 0; return stdin; }"], set()),
+        (["int sc_main(int argc, char **argv) { return argc > 1; }"], {"argv"}),
+        (["int sc_main(int argc, char **argv) { return 1; } int f(int argc) { return argc; }"], set()),
+        (["int sc_main(n, list) int n; char **list; { return list[1][0]; }"], {"argv"}),
+        (["int sc_main(int argc, char **argv) { char *score_list_[2]; argv = score_list_; return argc; }"], set()),
+        (["int sc_main(void) { return 0; }"], set()),
         (['# 1 "h.h" 1 3\nstatic inline int g(void) { return time(0); }\n# 2 "a.c" 2\nint f(void) { return 1; }'], set()),
     ],
 )  # fmt: skip
 def test_which_functions_are_from_outside(files: list[str], outside: set[str]) -> None:
     trees = [parse(text, "a.c") for text in files]
-    assert functions_outside(zip(trees, map(system_files, files), strict=True)) == outside
+    assert outside_names(zip(trees, map(system_files, files), strict=True)) == outside
 
 
 def test_words_for_the_object_file_are_left_out() -> None:

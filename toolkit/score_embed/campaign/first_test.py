@@ -150,7 +150,7 @@ def _nothing_asked(finished: Finished, program: str) -> TargetError | NothingToE
         if finished.why_lost:
             what += f": {finished.why_lost}"
         return TargetError(what, program, "Run it without score-embed to see why.")
-    hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC."
+    hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC, or --argv and --stdin-bytes."
     return NothingToExplore("the program has no symbolic input", program, hint)
 
 

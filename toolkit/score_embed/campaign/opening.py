@@ -253,7 +253,7 @@ def build(
         instrument=settings.instrument,
         entry=settings.entry,
         told=told(settings),
-        whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
+        whole=given(settings),
         stubs=stubs(settings),
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
@@ -329,6 +329,11 @@ def note_strangers(opened: Opened) -> None:
         opened.record.commit()
 
 
+def given(settings: config.Settings) -> Whole:
+    """What a whole program is given as symbolic input."""
+    return Whole(settings.stdin_bytes, config.lengths(settings.argv))
+
+
 def recorded_settings(record: Store) -> config.Settings:
     """The settings a campaign was started with."""
     found = record.get(SETTINGS)
@@ -353,7 +358,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         image.entry,
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
-        (*image.within, *surroundings(image.outside)),
+        (*image.within, *surroundings(image.outside, given(settings), not settings.entry)),
         image.stubs,
         settings.goal,
     )

@@ -56,6 +56,8 @@ class Whole(Struct, frozen=True):
 
 
 NOTHING = Whole()
+STDIN = "stdin"  # names among what a program has from outside, beside those of functions
+ARGUMENTS = "argv"  # of main
 
 
 class StubsWanted(Struct, frozen=True):
@@ -85,8 +87,8 @@ class Complete(Struct, frozen=True):
 
 class Program(Struct, frozen=True):
     """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
-    `heap`: they allocate memory; `outside`: functions that it uses by name and does not define; `beyond_names`: the
-    functions that it names do not tell what it may call."""
+    `heap`: they allocate memory; `outside`: functions that it uses by name and does not define, and STDIN and ARGUMENTS
+    if it uses them; `beyond_names`: the functions that it names do not tell what it may call."""
 
     texts: tuple[str, ...]
     library: str

@@ -20,7 +20,7 @@ from score_embed.contract.sites import MAIN
 from score_embed.frontend.c.names import (
     called_names,
     defined_functions,
-    functions_outside,
+    outside_names,
     reaches_beyond_names,
     static_names,
 )
@@ -93,7 +93,7 @@ def instrument_program(
     by_name = set().union(*(called_names(unit.tree) for unit in units))
     defined = set().union(*(defined_functions(unit.tree) for unit in units))
     longer = longer_structures(unit.tree for unit in units)
-    outside = tuple(sorted(functions_outside((unit.tree, unit.system) for unit in units)))
+    outside = tuple(sorted(outside_names((unit.tree, unit.system) for unit in units)))
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
         progress(f"placing probes in {units[number].source}")

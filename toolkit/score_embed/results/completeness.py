@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from score_embed.contract.program import ARGUMENTS, STDIN, Whole
 from score_embed.contract.words import Stop
 from score_embed.results.sourcemap import SourceMap
 
@@ -24,6 +25,14 @@ _DIFFERS = frozenset({
     *(f"__builtin_ia32_rdseed_{bits}_step" for bits in ("hi", "si", "di")),
 })  # fmt: skip
 
+# The same, from machine to machine.
+_OF_MACHINE = frozenset({
+    "accept", "access", "fopen", "fopen64", "freopen", "getaddrinfo", "getcwd", "getegid", "getenv", "geteuid",
+    "getgid", "gethostbyname", "gethostname", "getuid", "isatty", "lstat", "open", "open64", "openat", "opendir",
+    "popen", "read", "readlink", "recv", "recvfrom", "recvmsg", "secure_getenv", "stat", "sysconf", "ttyname", "uname",
+})  # fmt: skip
+_READS_INPUT = frozenset({STDIN, "getchar", "getchar_unlocked", "gets", "getwchar", "scanf", "vscanf", "wscanf"})
+
 
 def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
     """`sources`: of the program, with what its image is known to lose; `lost`: tests that are set aside; `noted`:
@@ -32,8 +41,14 @@ def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
     return Stop.DRAINED if escaped else Stop.EXHAUSTED
 
 
-def surroundings(outside: Iterable[str]) -> tuple[str, ...]:
-    """In words, what a program that uses these functions is told by its surroundings: it was explored with that
-    only."""
-    names = [f"{name}()" for name in outside if name in _DIFFERS]
-    return (f"what {', '.join(names)} said",) if names else ()
+def surroundings(outside: Iterable[str], given: Whole, begins_with_main: bool) -> tuple[str, ...]:
+    """In words, what a program that has this from outside is told by its surroundings: it was explored with that
+    only. `given`: as symbolic input; `begins_with_main`: not with a function that somebody named."""
+    found = set(outside)
+    words = []
+    if ARGUMENTS in found and not given.argv and begins_with_main:
+        words.append("no arguments (--argv N,N)")
+    if found & _READS_INPUT and not given.stdin:
+        words.append("an empty standard input (--stdin-bytes N)" if begins_with_main else "an empty standard input")
+    names = [f"{name}()" for name in sorted(found & (_DIFFERS | _OF_MACHINE))]
+    return (*words, f"what {', '.join(names)} said") if names else tuple(words)

@@ -6,11 +6,15 @@ The last is asked of what stays as it is written; functions with probes say it t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 
 from pycparser import c_ast
 
+from score_embed.contract.program import ARGUMENTS, STDIN
+from score_embed.contract.sites import is_main
 from score_embed.frontend.c.gnu_ast import Asm, LabelAddress
+
+_SYM_ARGV = "score_list_"  # what that macro of score.h names its list
 
 
 def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
@@ -41,24 +45,30 @@ def defined_twice(tree: c_ast.FileAST) -> set[str]:
     return {name for name in names if names.count(name) > 1}
 
 
-def called_names(tree: c_ast.Node) -> set[str]:
-    """The functions that are called by name anywhere below."""
-    found: set[str] = set()
+def nodes(tree: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The node and all that is below it, in no order."""
     stack = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-            found.add(node.name.name)
+        yield node
         stack += [child for _, child in node.children()]
-    return found
 
 
-def functions_used(tree: c_ast.FileAST, system: Set[str]) -> set[str]:
+def called_names(tree: c_ast.Node) -> set[str]:
+    """The functions that are called by name anywhere below."""
+    return {
+        node.name.name
+        for node in nodes(tree)
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
+    }
+
+
+def functions_used(tree: c_ast.FileAST, system: Set[str], objects: Set[str] = frozenset()) -> set[str]:
     """The functions that the unit's own code calls or takes the address of, by their names, and that its headers'
     functions do which it comes to by these. Names are those of `scopes.py`: a variable of a function's own has no
-    function's name. `system`: files."""
+    function's name. `system`: files; `objects`: names of others that are looked for, too."""
     declared = {d.name for d in tree.ext if isinstance(d, c_ast.Decl) and isinstance(d.type, c_ast.FuncDecl)}
-    declared.update(defined_functions(tree))
+    declared.update(defined_functions(tree), objects)
     of_headers: dict[str, c_ast.FuncDef] = {}
     waiting: list[c_ast.Node] = []
     for ext in tree.ext:
@@ -106,9 +116,10 @@ def _functions_named(ext: c_ast.Node, declared: Set[str]) -> set[str]:
     return (called | (named & functions)) - own
 
 
-def functions_outside(units: Iterable[tuple[c_ast.FileAST, Set[str]]]) -> set[str]:
-    """The functions that the units use by their names, and none defines for the others. What a header has as `extern
-    inline` only stands for the library's. `units`: each with its system files."""
+def outside_names(units: Iterable[tuple[c_ast.FileAST, Set[str]]]) -> set[str]:
+    """The functions that the units use by their names, and none defines for the others; `stdin`, if one uses it, and
+    `argv`, if main looks at its arguments. What a header has as `extern inline` only stands for the library's. `units`:
+    each with its system files."""
     used: list[set[str]] = []
     everywhere: set[str] = set()
     for tree, system in units:
@@ -117,9 +128,22 @@ def functions_outside(units: Iterable[tuple[c_ast.FileAST, Set[str]]]) -> set[st
             if isinstance(ext, c_ast.FuncDef):
                 is_theirs = "extern" in (ext.decl.storage or []) and str(ext.decl.coord.file) in system
                 defined.update(() if is_theirs else (ext.decl.name,))
-        used.append(functions_used(tree, system) - defined)
+        used.append(functions_used(tree, system, {STDIN}) - defined)
+        if looks_at_arguments(tree):
+            used.append({ARGUMENTS})
         everywhere |= defined - static_names(tree)
     return set().union(*used) - everywhere
+
+
+def looks_at_arguments(tree: c_ast.FileAST) -> bool:
+    """Whether it defines a main that uses its parameters, and does not make them symbolic by SYM_ARGV."""
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.FuncDef) and is_main(ext.decl.name) and ext.decl.type.args:
+            own = {param.name for param in ext.decl.type.args.params if isinstance(param, (c_ast.Decl, c_ast.ID))}
+            named = {node.name for node in nodes(ext.body) if isinstance(node, c_ast.ID)}
+            if own & named and not any(name.startswith(_SYM_ARGV) for name in named):
+                return True
+    return False
 
 
 def labels_with_address(node: c_ast.Node) -> list[str]:
