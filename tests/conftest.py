@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "nights(n): of random cases, with --all: one in n, by turns, since they have no whole"
     )
+    config.pluginmanager.register(FailuresAtOnce(config))
     config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
     if not (config.option.all or config.getoption("lf", False) or any("::" in word for word in config.args)):
         share = config.option.share
@@ -103,6 +104,19 @@ def pytest_runtest_makereport(
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     TIMES.add(report.nodeid, cost_of(report))
+
+
+class FailuresAtOnce:
+    """A run of hours says which test failed when it has, and not only at its end: it may never come there."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write(f"\nfailed: {report.nodeid} ({report.when}, after {report.duration:.0f} s)\n")
+            terminal.flush()
 
 
 def cost_of(report: pytest.TestReport) -> Cost:
