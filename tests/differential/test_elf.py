@@ -9,7 +9,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.image.elf import OBJECT, Elf, NotElf
+from score_embed.image.elf import ABSOLUTE, LOCAL, OBJECT, UNDEFINED, Elf, NotElf
 
 C = """
 const int table[3] = { 1, 2, 3 };
@@ -45,9 +45,30 @@ def test_sections_and_symbols_are_those_of_pyelftools(compiler: str, tmp_path: P
                 assert ours.contents(found) == section.data()
         table = theirs.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        expected = [(s["st_value"], s["st_size"], s["st_info"]["type"] == "STT_OBJECT") for s in table.iter_symbols()]
-    assert [(s.value, s.size, s.kind == OBJECT) for s in ours.symbols()] == expected
-    assert sum(of_object for *_, of_object in expected) == 4
+        expected = [
+            (
+                *(s.name, s["st_value"], s["st_size"], s["st_info"]["type"] == "STT_OBJECT"),
+                *(s["st_info"]["bind"] == "STB_LOCAL", s["st_shndx"] == "SHN_UNDEF", s["st_shndx"] == "SHN_ABS"),
+            )
+            for s in table.iter_symbols()
+        ]
+    assert [
+        (
+            *(name, s.value, s.size, s.kind == OBJECT),
+            *(s.binding == LOCAL, s.section == UNDEFINED, s.section == ABSOLUTE),
+        )
+        for name, s in ours.named_symbols()
+    ] == expected
+    assert sum(of_object for _, _, _, of_object, *_ in expected) == 4
+
+
+def test_more_sections_than_the_header_has_room_for(tmp_path: Path) -> None:
+    text, made = tmp_path / "p.s", tmp_path / "p.o"
+    text.write_text("".join(f'.section .data.s{n},"aw"\n.globl s{n}\ns{n}: .byte 0\n' for n in range(66_000)))
+    subprocess.run(["as", str(text), "-o", str(made)], check=True, timeout=60)
+    ours = Elf(made)
+    assert {f".data.s{n}" for n in range(66_000)} <= {section.name for section in ours.sections}
+    assert {f"s{n}" for n in range(66_000)} <= {name for name, symbol in ours.named_symbols() if symbol.section}
 
 
 @pytest.mark.parametrize("kept", [0, 3, 20, 200])

@@ -16,15 +16,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Symbol, SymbolTableSection
-
 from score_embed.image.constants import START, STOP
+from score_embed.image.elf import AVR, NO_TYPE, OBJECT, UNDEFINED, Elf, Symbol
 from score_embed.image.objects import empty_names, undefined_names
 
-_WRITABLE = 1
 _MARKED = 8  # bytes: the program may say of what a linker script defines that it is a number
-_AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data space; code lies in another one
+_AVR_DATA = 0x800000  # where ELF files of AVR have the data space; code lies in another one
 
 
 class Extent(NamedTuple):
@@ -37,31 +34,26 @@ class Extent(NamedTuple):
     one_of_many: bool = False
 
 
-def order(elf: Path, objects: Sequence[Path]) -> None:
+def order(path: Path, objects: Sequence[Path]) -> None:
     """Put the list of the image in order. `objects`: the files of the program that it was linked of."""
-    with elf.open("r+b") as file:
-        image = ELFFile(file)
-        symbols = _symbols(image)
-        bounds = {s.name: s["st_value"] for s in symbols if s.name in (START, STOP)}
-        if len(bounds) < 2 or bounds[START] == bounds[STOP]:
-            return
-        start, length = bounds[START], bounds[STOP] - bounds[START]
-        section = next(
-            s
-            for s in image.iter_sections()
-            if s["sh_flags"] & 2 and s["sh_addr"] <= start < s["sh_addr"] + s["sh_size"]
-        )
-        width = 2 if image["e_machine"] == _AVR else image.elfclass // 8
-        offset = section["sh_offset"] + start - section["sh_addr"]
-        file.seek(offset)
-        words = file.read(length)
-        numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, length, width)]
-        marks = _marks(symbols, undefined_names(objects), empty_names(objects))
-        texts = nameless(list(zip(numbers[::2], numbers[1::2], strict=True)), width)
-        found = arranged(numbers[::2], merged(_objects(image, symbols), texts), marks, _constants(image))
-        file.seek(offset)
-        one_of_many = {at for at, size in zip(numbers[::2], numbers[1::2], strict=True) if size >> 8 * width - 2 & 1}
-        found = [extent._replace(one_of_many=extent.address in one_of_many) for extent in found]
+    image = Elf(path)
+    symbols = [(name, symbol) for name, symbol in image.named_symbols() if symbol.section != UNDEFINED]
+    bounds = {name: symbol.value for name, symbol in symbols if name in (START, STOP)}
+    if len(bounds) < 2 or bounds[START] == bounds[STOP]:
+        return
+    start, length = bounds[START], bounds[STOP] - bounds[START]
+    section = next(s for s in image.sections if s.is_allocated and s.address <= start < s.address + s.size)
+    width = 2 if image.machine == AVR else image.bits // 8
+    first = start - section.address
+    words = image.contents(section)[first : first + length]
+    numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, length, width)]
+    marks = _marks(symbols, undefined_names(objects), empty_names(objects))
+    texts = nameless(list(zip(numbers[::2], numbers[1::2], strict=True)), width)
+    found = arranged(numbers[::2], merged(_objects(image, symbols), texts), marks, _constants(image))
+    one_of_many = {at for at, size in zip(numbers[::2], numbers[1::2], strict=True) if size >> 8 * width - 2 & 1}
+    found = [extent._replace(one_of_many=extent.address in one_of_many) for extent in found]
+    with path.open("r+b") as file:
+        file.seek(section.offset + first)
         file.write(packed(found, length // (2 * width), width))
 
 
@@ -110,32 +102,22 @@ def packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
     return b"".join(word.to_bytes(width, "little") for word in words)
 
 
-def _symbols(image: ELFFile) -> list[Symbol]:
-    table = image.get_section_by_name(".symtab")
-    return (
-        [s for s in table.iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
-        if isinstance(table, SymbolTableSection)
-        else []
-    )
-
-
-def _place(image: ELFFile, symbol: Symbol) -> int | None:
+def _place(image: Elf, symbol: Symbol) -> int | None:
     """The address as a pointer has it; None for what lies in another space."""
-    value: int = symbol["st_value"]
-    if image["e_machine"] != _AVR:
-        return value
-    return value - _AVR_DATA if value >= _AVR_DATA else None
+    if image.machine != AVR:
+        return symbol.value
+    return symbol.value - _AVR_DATA if symbol.value >= _AVR_DATA else None
 
 
-def _objects(image: ELFFile, symbols: Iterable[Symbol]) -> list[Extent]:
+def _objects(image: Elf, symbols: Iterable[tuple[str, Symbol]]) -> list[Extent]:
     """All objects with a name; of those that begin at the same address, the largest."""
     sizes: dict[int, int] = {}
-    for symbol in symbols:
+    for _, symbol in symbols:
         address = _place(image, symbol)
-        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and address is not None:
-            sizes[address] = max(symbol["st_size"], sizes.get(address, 0))
-    own = [s for s in image.iter_sections() if s["sh_flags"] & 2 and s.name[:1] not in ("", ".")]
-    tables = [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in own]
+        if symbol.kind == OBJECT and symbol.size and address is not None:
+            sizes[address] = max(symbol.size, sizes.get(address, 0))
+    own = [s for s in image.sections if s.is_allocated and s.name[:1] not in ("", ".")]
+    tables = [(s.address, s.address + s.size) for s in own]
     return tabled([Extent(address, size) for address, size in sorted(sizes.items())], tables)
 
 
@@ -156,12 +138,11 @@ def tabled(objects: Iterable[Extent], tables: Sequence[tuple[int, int]]) -> list
     return found
 
 
-def _marks(symbols: Sequence[Symbol], named: set[str], empty: set[str]) -> set[int]:
-    found = [s for s in symbols if s.name in named and s["st_info"]["type"] == "STT_NOTYPE"]
-    found += [s for s in symbols if s.name in empty and s["st_info"]["type"] == "STT_OBJECT" and not s["st_size"]]
-    return {(s["st_value"] & ~_AVR_DATA) + i for s in found for i in range(_MARKED)}
+def _marks(symbols: Sequence[tuple[str, Symbol]], named: set[str], empty: set[str]) -> set[int]:
+    found = [s for name, s in symbols if s.kind == NO_TYPE and name in named]
+    found += [s for name, s in symbols if s.kind == OBJECT and not s.size and name in empty]
+    return {(s.value & ~_AVR_DATA) + i for s in found for i in range(_MARKED)}
 
 
-def _constants(image: ELFFile) -> list[tuple[int, int]]:
-    sections = [s for s in image.iter_sections() if s["sh_flags"] & 2 and not s["sh_flags"] & _WRITABLE]
-    return [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in sections]
+def _constants(image: Elf) -> list[tuple[int, int]]:
+    return [(s.address, s.address + s.size) for s in image.sections if s.is_allocated and not s.is_writable]

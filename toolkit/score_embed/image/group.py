@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -32,6 +33,7 @@ from score_embed.frontend.whole import without_mains
 from score_embed.image.compiling import Files, compile_program, link_program
 from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
 from score_embed.image.instrumenting import FrontEnd, Request, at_hint
+from score_embed.image.site_reader import parse_site_table
 from score_embed.image.toolchain import Toolchain, execute
 
 _ERROR = re.compile(rf"{re.escape(HARNESS_FILE)}:(\d+)(?::\d+)?: (?:fatal )?error: (.*)")
@@ -78,6 +80,7 @@ class Group:
         self._front = FrontEnd(self._toolchain, how, progress)
         self.refused: dict[Function, str] = {}  # and why
         self._work = tempfile.TemporaryDirectory(prefix="score-embed-")
+        self._read = lru_cache(maxsize=1)(parse_site_table)  # of all its images it is the same
 
     def contents(self) -> Contents:
         """What its sources hold."""
@@ -123,7 +126,7 @@ class Group:
         elf = cache_folder() / f"{build_id.hex()}.elf"
         if not is_kept(elf):
             self._link(made, replace(facts, build_id=build_id.hex()), build_id, elf)
-        return load_image(elf)
+        return load_image(elf, self._read)
 
     def plain(self, function: Function) -> Plain:
         """The program that begins with this function before it gets probes."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
 from score_embed.board.profile import Board
@@ -171,17 +171,18 @@ def build_image(
     return load_image(elf)
 
 
-def load_image(elf: Path) -> Image:
+def load_image(elf: Path, read: Callable[[bytes, bytes, int], SiteTable] = parse_site_table) -> Image:
     """Read an image's site table, build id and notes; the file is held while the Image is there.
 
-    Raises BuildError if it is not one of ours.
+    `read`: of its sections; who knows them from another image need not read them again. Raises BuildError if it is not
+    one of ours.
     """
     try:
         held = hold(elf)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
     try:
-        image = _read_image(elf)
+        image = _read_image(elf, read)
     except BaseException:
         os.close(held)
         raise
@@ -189,22 +190,29 @@ def load_image(elf: Path) -> Image:
     return image
 
 
-def _read_image(path: Path) -> Image:
+def _read_image(path: Path, read: Callable[[bytes, bytes, int], SiteTable]) -> Image:
     try:
         elf = Elf(path)
         words, meta = (_section(elf, name) for name in (".sc_sites", ".sc_meta"))
-        table = parse_site_table(words, meta, 16 if elf.machine == AVR else elf.bits)
-        units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "build_id" in unit]
-        if not units:
-            raise SiteTableError("it does not say its build id")
-        own = convert(units[0], Facts)
+        facts, meta = _parted(meta)
+        table = read(words, meta, 16 if elf.machine == AVR else elf.bits)
+        own = convert(facts, Facts)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(path)) from None
-    except (NotElf, SiteTableError, ValidationError) as error:
+    except (NotElf, ValueError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
     build_id = bytes.fromhex(own.build_id)
-    facts = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs, own.bounds
-    return Image(path, table, build_id, *facts)
+    said = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs, own.bounds
+    return Image(path, table, build_id, *said)
+
+
+def _parted(meta: bytes) -> tuple[dict[str, object], bytes]:
+    """What `.sc_meta` says of the image, and of its units: several images may have these in common."""
+    texts = meta.split(b"\0")
+    for number, text in enumerate(texts):
+        if b'"build_id"' in text and "build_id" in (found := json.loads(text)):
+            return found, b"\0".join([*texts[:number], *texts[number + 1 :]])
+    raise SiteTableError("it does not say its build id")
 
 
 def _section(elf: Elf, name: str) -> bytes:

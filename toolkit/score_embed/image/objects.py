@@ -9,19 +9,15 @@ calls it: there, all symbolic data is reported.
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Symbol, SymbolTableSection
-
 from score_embed.errors import UsageError
 from score_embed.frontend.c.signature import HANDLER_NAME
+from score_embed.image.elf import ABSOLUTE, LOCAL, OBJECT, THREADS_OWN, UNDEFINED, Elf, NotElf, Symbol
 
 _ELF, _ARCHIVE, _THIN = b"\x7fELF", b"!<arch>\n", b"!<thin>\n"
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # the head of an archive's member
@@ -30,7 +26,6 @@ _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 40: "ARM", 62: "x86", 83: "AVR"
 }
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if its assembly does not say
 _C_NAME = re.compile(r"[A-Za-z_]\w*")
-_EXECUTABLE = 4  # flag of a section
 
 
 @dataclass(frozen=True)
@@ -70,31 +65,30 @@ def defined_names(objects: Sequence[Path]) -> set[str]:
 
 def undefined_names(objects: Sequence[Path]) -> set[str]:
     """The symbols that they expect others to define."""
-    return {s.name for s in _symbols_of(objects) if s["st_shndx"] == "SHN_UNDEF"}
+    return {name for name, symbol in _symbols_of(objects) if symbol.section == UNDEFINED}
 
 
 def empty_names(objects: Sequence[Path]) -> set[str]:
     """The objects without a byte that they define."""
-    defined = (s for s in _symbols_of(objects) if s["st_shndx"] != "SHN_UNDEF")
-    return {s.name for s in defined if s["st_info"]["type"] == "STT_OBJECT" and not s["st_size"]}
+    defined = ((name, symbol) for name, symbol in _symbols_of(objects) if symbol.section != UNDEFINED)
+    return {name for name, symbol in defined if symbol.kind == OBJECT and not symbol.size}
 
 
 def _defined(data: bytes) -> set[str]:
-    return {s.name for s in _symbols(data) if s["st_info"]["bind"] != "STB_LOCAL" and s["st_shndx"] != "SHN_UNDEF"}
+    return {name for name, s in _symbols(data) if s.binding != LOCAL and s.section != UNDEFINED}
 
 
-def _symbols_of(objects: Sequence[Path]) -> Iterator[Symbol]:
+def _symbols_of(objects: Sequence[Path]) -> Iterator[tuple[str, Symbol]]:
     for path in objects:
         for _, data in members(path):
             if data.startswith(_ELF):
                 yield from _symbols(data)
 
 
-def _symbols(data: bytes) -> list[Symbol]:
+def _symbols(data: bytes) -> list[tuple[str, Symbol]]:
     try:
-        table = ELFFile(io.BytesIO(data)).get_section_by_name(".symtab")
-        return list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
-    except ELFError:
+        return list(Elf(data).named_symbols())
+    except NotElf:
         return []  # the linker will complain
 
 
@@ -188,20 +182,18 @@ def _listed(named: Mapping[str, int], of_handlers: Mapping[str, int]) -> str:
 def _add_symbols(data: bytes, found: _Shared) -> _Shared:
     """Add an object's symbols to those found. What is no object is left to the linker to complain of."""
     try:
-        file = ELFFile(io.BytesIO(data))
-        table = file.get_section_by_name(".symtab")
-        symbols = list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
-        code = {number for number, section in enumerate(file.iter_sections()) if section["sh_flags"] & _EXECUTABLE}
-    except ELFError:
+        file = Elf(data)
+        symbols = list(file.named_symbols())
+    except NotElf:
         return found
-    for symbol in symbols:
-        kind, where = symbol["st_info"]["type"], symbol["st_shndx"]
-        if symbol["st_info"]["bind"] == "STB_LOCAL" or not symbol.name or kind == "STT_TLS":
+    code = {number for number, section in enumerate(file.sections) if section.is_code}
+    for name, symbol in symbols:
+        if symbol.binding == LOCAL or not name or symbol.kind == THREADS_OWN:
             continue
-        if where == "SHN_UNDEF":
-            found.undefined.add(symbol.name)
-        elif where in code:
-            found.functions.add(symbol.name)
-        elif where != "SHN_ABS":
-            found.data[symbol.name] = symbol["st_size"] or _UNKNOWN_SIZE
+        if symbol.section == UNDEFINED:
+            found.undefined.add(name)
+        elif symbol.section in code:
+            found.functions.add(name)
+        elif symbol.section != ABSOLUTE:
+            found.data[name] = symbol.size or _UNKNOWN_SIZE
     return found

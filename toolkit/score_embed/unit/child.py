@@ -7,6 +7,7 @@ that Ctrl-C reaches the one process that decides; what it says goes to a file be
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,7 @@ class Child:
         self._code: int | None = None
         sys.stdout.flush()
         sys.stderr.flush()
+        gc.freeze()  # what the child has from here stays as it is: to look for garbage in it would copy its pages
         parent = os.getpid()
         # Until the child is one of its own, an interrupt would go up through a copy of whoever made it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
