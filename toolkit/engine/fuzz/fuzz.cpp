@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -51,7 +53,7 @@ class Round {
             if (pool_.empty()) pool_.push_back(input_byte(0));
         }
         for (const Ref &each : pool_) look_at(each);
-        if (has_tables_) decide(), join();
+        if (has_tables_) decide(), walk(), join(), join_wide();
     }
 
   private:
@@ -142,10 +144,9 @@ class Round {
             auto [hits, misses] = split(id, std::vector<int>(indices.begin(), indices.end()), &row, 1);
             require(hits.size() == (value ? 1 : 0) && hits.size() + misses.size() == 1, "rows are split wrongly");
         }
-        if (GridPtr grid = has_tables_ ? grids_.of(id) : nullptr) {
-            std::size_t at = 0;
-            for (const VariablePtr &variable : grid->variables) at = at * variable->count + place_of(*variable);
-            require(grid->values.at(at) == value, "a grid has another value");
+        if (has_tables_) {
+            grids_.assume({}, false);
+            look_at_grid(id);
         }
         if (!node.floats) {
             chosen_.take(input_.data(), input_.size());
@@ -161,10 +162,19 @@ class Round {
         if (below(8) == 0) input_[below(INPUT)] = u8(random_()), memo_.clear();
     }
 
+    void look_at_grid(Id id) {
+        GridPtr grid = grids_.of(id);
+        if (!grid) return;
+        std::size_t at = 0;
+        for (const VariablePtr &variable : grid->variables) at = at * variable->count + place_of(*variable);
+        require(grid->values.at(at) == evaluate(id, Input{input_.data(), input_.size()}), "a grid has another value");
+    }
+
     std::size_t place_of(const Variable &variable) const {  // which of its values it has under the input
         if (variable.made_of.empty()) return input_[std::size_t(variable.index)];
         std::size_t at = 0;
         for (const VariablePtr &part : variable.made_of) at = at * part->count + place_of(*part);
+        require(variable.can_be(at), "what is excluded cannot be, and is");
         return variable.choice.at(at);
     }
 
@@ -205,6 +215,47 @@ class Round {
                 require(!satisfies(answer), "there are values where there should be none");
             }
         }
+    }
+
+    // A state and a byte lead to a place in a table and to what stands there, as in a scanner, twice. Without the
+    // conditions that entries fit, that is too much for a table. Questions in turn, with and without them.
+    void walk() {
+        Ref first = input_byte(0), value = zext(binary(Kind::AND, first, constant(15, 8)), 16);
+        std::vector<Ref> fit;
+        for (unsigned step = 1; step < 3; ++step) {
+            Ref place = binary(Kind::ADD, value, zext(input_byte(step), 16));
+            value = binary(Kind::MUL, place, constant(2 * below(500) + 1, 16));
+            value = binary(Kind::AND, value, constant(1023, 16));
+            Ref entry = binary(Kind::AND, binary(Kind::MUL, place, constant(2 * below(50) + 1, 16)), constant(7, 16));
+            fit.push_back(binary(Kind::EQ, entry, constant(below(8), 16)));
+        }
+        Ref sum = binary(Kind::ADD, value, zext(input_byte(3), 16));
+        Ref last = binary(Kind::EQ, binary(Kind::AND, sum, constant(63, 16)), constant(below(64), 16));
+        Finite finite(100'000, u64(1) << 22, [] {}, {64, 1 << 15});
+        for (int i = 0; i < 12; ++i) {
+            std::vector<Ref> conditions;
+            for (const Ref &each : fit)
+                if (below(4)) conditions.push_back(below(4) ? each : bit_not(each));
+            std::vector<Id> several(conditions.begin(), conditions.end());
+            if (below(2)) std::reverse(several.begin(), several.end());
+            Ref target = below(2) ? last : bit_not(last);
+            Input data{input_.data(), input_.size()};
+            auto holds = [&](Id each) { return evaluate(each, data) == 1; };
+            for (int tries = 0; tries < 100; ++tries) {
+                for (unsigned k = 0; k < 4; ++k) input_[k] = u8(random_());
+                if (!std::all_of(several.begin(), several.end(), holds)) continue;
+                grids_.assume(several, true);
+                for (Id each : several) look_at_grid(each);
+                for (Id each : {Id(sum), Id(target)}) look_at_grid(each);
+                break;
+            }
+            Decided found = finite.solve(target, several, {}, data);
+            require(found.result != Decided::UNSAT, "there are such values, and none were found");
+            if (found.result != Decided::SAT) continue;
+            for (auto [index, given] : found.values) input_[index] = given;
+            require(holds(target) && std::all_of(several.begin(), several.end(), holds), "these values do not do");
+        }
+        memo_.clear();
     }
 
     void join() {
@@ -252,6 +303,36 @@ class Round {
         require(found->rows == agreeing, "a join has rows twice");
     }
 
+    // More combinations of values than a number can tell apart.
+    void join_wide() {
+        Variables variables;
+        for (int i = 0; i < 20; ++i) variables.push_back(std::make_shared<const Variable>(i, 256));
+        std::vector<std::set<std::vector<u8>>> rows(2);
+        std::vector<RelationPtr> relations;
+        for (std::set<std::vector<u8>> &each : rows) {
+            for (u64 i = below(40); i; --i) {
+                std::vector<u8> row(variables.size());
+                for (u64 k = below(3); k; --k) row[below(row.size())] = u8(below(2));
+                each.insert(row);
+            }
+            std::vector<u8> cells;
+            for (const std::vector<u8> &row : each) cells.insert(cells.end(), row.begin(), row.end());
+            relations.push_back(std::make_shared<const Relation>(variables, cells, each.size()));
+        }
+        std::vector<std::size_t> columns(variables.size());
+        std::iota(columns.begin(), columns.end(), std::size_t(0));
+        std::vector<u64> codes = coded(*relations[0], columns);
+        require(std::adjacent_find(codes.begin(), codes.end(), std::greater_equal<>()) == codes.end(),
+                "codes do not rise with their rows");
+        RelationPtr found = joined(relations, 1 << 16, effort_);
+        std::set<std::vector<u8>> both;
+        for (std::size_t i = 0; i < found->rows; ++i) both.emplace(found->row(i), found->row(i) + variables.size());
+        std::set<std::vector<u8>> wanted;
+        std::set_intersection(rows[0].begin(), rows[0].end(), rows[1].begin(), rows[1].end(),
+                              std::inserter(wanted, wanted.end()));
+        require(both == wanted && both.size() == found->rows, "a wide join has other rows");
+    }
+
     std::mt19937_64 random_;
     std::vector<u8> input_;
     bool has_tables_;  // those take longer
@@ -259,7 +340,7 @@ class Round {
     Memo memo_;
     Chosen chosen_;
     Effort effort_{~u64(0), [] {}};
-    Grids grids_{64, effort_};
+    Grids grids_{{64, 1 << 15}, effort_};
     Finite finite_{100'000, u64(1) << 22, [] {}};
 };
 

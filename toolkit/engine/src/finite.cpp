@@ -11,9 +11,9 @@ constexpr std::size_t MOST = 1 << 16;  // rows of a join
 constexpr u64 CHEAPEST_STEPS = 1 << 23;  // of a question, in the cheapest order
 constexpr u64 EARNED = 1 << 22;          // more of them, by an answer
 constexpr u64 MOST_EARNED = 1 << 28;
+constexpr i64 EACH_ALLOWED = 1 << 14;    // steps of a question, to look in vain for what its conditions exclude
+constexpr i64 MOST_ALLOWED = 1 << 26;
 constexpr u64 OVERHEAD_STEPS = 32;     // of a variable or a relation, however small it is
-
-bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
 
 // Also those that others are made of.
 Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effort) {
@@ -49,7 +49,8 @@ RelationPtr where(const Variables &axes, const std::vector<u64> &values) {
     return std::make_shared<Relation>(axes, std::move(cells), rows);
 }
 
-// Every element of an inner variable's table, and which of the values it has. Column by column: these tables are large.
+// Every element of an inner variable's table that can be, and which of the values it has. Column by column: these
+// tables are large.
 RelationPtr each(const VariablePtr &variable) {
     Variables variables = variable->made_of;
     variables.push_back(variable);
@@ -64,103 +65,28 @@ RelationPtr each(const VariablePtr &variable) {
             for (unsigned value = 0; value < count; ++value)
                 for (std::size_t i = 0; i < stride; ++i, to += width) *to = u8(value);
     }
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (!variable->can_be(row)) continue;
+        if (kept < row) std::copy_n(&cells[row * width], width, &cells[kept * width]);
+        ++kept;
+    }
+    cells.resize(kept * width);
+    rows = kept;
     return std::make_shared<Relation>(std::move(variables), std::move(cells), rows);
 }
 
-// The constraints that are left, and on which variables they are.
-class Network {
-  public:
-    Network(const Variables &variables, Order order, Effort &effort)
-        : variables_(variables), on_(variables.size()), is_weighed_(order == Order::CHEAPEST), effort_(effort) {
-        for (std::size_t at = 0; at < variables.size(); ++at) {
-            place_[variables[at]->number] = at;
-            weights_.push_back(0);
-            order_.emplace(0, at);
-        }
+// Which row these values are, of rows that rise. It has to be there.
+std::size_t row_of(const Relation &relation, const std::vector<u8> &values) {
+    std::size_t low = 0, high = relation.rows;
+    while (high - low > 1) {
+        std::size_t middle = (low + high) / 2;
+        const u8 *row = relation.row(middle);
+        bool is_above = std::lexicographical_compare(values.begin(), values.end(), row, row + values.size());
+        (is_above ? high : low) = middle;
     }
-
-    void add(const RelationPtr &relation) {
-        for (const VariablePtr &variable : relation->variables) {
-            std::size_t at = place_.at(variable->number);
-            on_[at].push_back(relation);
-            changed_.insert(at);
-        }
-    }
-
-    // The variable that is eliminated next; from here on it is none of the network's.
-    const VariablePtr &next() {
-        for (std::size_t at : changed_) weigh(at);
-        changed_.clear();
-        std::size_t first = order_.begin()->second;
-        order_.erase(order_.begin());
-        effort_.spend(OVERHEAD_STEPS);
-        return variables_[first];
-    }
-
-    // All that are on this variable, which are no more; and those that say nothing of other variables than these do:
-    // with them the join is smaller.
-    std::vector<RelationPtr> take(const VariablePtr &variable) {
-        std::vector<RelationPtr> taken = std::move(on_[place_.at(variable->number)]);
-        Variables all = variables_of(taken);
-        for (const VariablePtr &other : all) {
-            if (other == variable) continue;
-            std::size_t at = place_.at(other->number);
-            auto is_taken = [&](const RelationPtr &relation) { return is_on(*relation, variable); };
-            on_[at].erase(std::remove_if(on_[at].begin(), on_[at].end(), is_taken), on_[at].end());
-            changed_.insert(at);
-            for (const RelationPtr &relation : on_[at])
-                if (relation->variables[0] == other && is_among(relation->variables, all)) taken.push_back(relation);
-        }
-        return taken;
-    }
-
-  private:
-    // By how many combinations of values the constraints on it are; or by the input's order, where that goes first
-    // which is on one constraint beside what is on nothing else: without it no constraint has more rows.
-    void weigh(std::size_t at) {
-        double weight = 1;
-        if (is_weighed_) {
-            for (const VariablePtr &variable : variables_of(on_[at])) weight *= variable->count;
-        } else {
-            auto binds = [](const RelationPtr &relation) { return relation->variables.size() > 1; };
-            effort_.spend(on_[at].size());
-            bool is_last = std::count_if(on_[at].begin(), on_[at].end(), binds) <= 1;
-            weight = 2.0 * std::get<0>(variables_[at]->rank) + !is_last;
-        }
-        order_.erase({weights_[at], at});
-        order_.emplace(weights_[at] = weight, at);
-    }
-
-    Variables variables_of(const std::vector<RelationPtr> &relations) {
-        Variables all;
-        for (const RelationPtr &relation : relations) {
-            effort_.spend(relation->variables.size());
-            all.insert(all.end(), relation->variables.begin(), relation->variables.end());
-        }
-        std::sort(all.begin(), all.end(), ranks_below);
-        all.erase(std::unique(all.begin(), all.end()), all.end());
-        return all;
-    }
-
-    bool is_on(const Relation &relation, const VariablePtr &variable) {
-        effort_.spend(relation.variables.size());
-        return std::find(relation.variables.begin(), relation.variables.end(), variable) != relation.variables.end();
-    }
-
-    bool is_among(const Variables &some, const Variables &all) {
-        effort_.spend(some.size() + all.size());
-        return std::includes(all.begin(), all.end(), some.begin(), some.end(), ranks_below);
-    }
-
-    const Variables &variables_;
-    std::unordered_map<u64, std::size_t> place_;  // of a variable, by its number
-    std::vector<std::vector<RelationPtr>> on_;    // each variable
-    bool is_weighed_;
-    std::vector<double> weights_;
-    std::set<std::pair<double, std::size_t>> order_;
-    std::set<std::size_t> changed_;  // whose weight is another now
-    Effort &effort_;
-};
+    return low;
+}
 
 }  // namespace
 
@@ -169,10 +95,7 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
     room_.tidy();
     effort_.begin();
     try {
-        std::vector<RelationPtr> conditions{condition(target)};
-        for (std::size_t i = 0; conditions.back() && i < several.size(); ++i)
-            conditions.push_back(condition(several[i]));
-        if (!conditions.back()) return {Decided::TOO_LARGE, {}};
+        std::vector<RelationPtr> conditions = all_of(several, target);
         Sets of_bytes(sets.begin(), sets.end());
         try {
             return decide(conditions, of_bytes, data, Order::INPUT);
@@ -184,6 +107,37 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
         return {Decided::TOO_LARGE, {}};
     } catch (const GaveUp &) {
         return {Decided::GAVE_UP, {}};
+    }
+}
+
+// What the conditions say. What excludes values that would be too many may come later than they do, so those without a
+// table are looked at again as long as there are fewer of them. What that takes in vain has to be earned, too, as in
+// most code that has no tables no condition changes that. May throw TooLarge and GaveUp.
+std::vector<RelationPtr> Finite::all_of(const std::vector<Id> &several, Id target) {
+    std::vector<RelationPtr> found;
+    std::vector<Id> left = several, without;
+    left.push_back(target);
+    allowance_ = std::min(allowance_ + EACH_ALLOWED, MOST_ALLOWED);
+    bool is_allowed = allowance_ > 0;
+    for (;;) {
+        grids_.assume(several, is_allowed);
+        for (Id each : left) {
+            u64 before = effort_.spent();
+            RelationPtr relation;
+            try {
+                relation = condition(each);
+            } catch (const GaveUp &) {
+                allowance_ -= i64(effort_.spent() - before);
+                throw;
+            }
+            if (!relation && !is_allowed) throw TooLarge();
+            if (!relation) allowance_ -= i64(effort_.spent() - before);
+            (relation ? found.push_back(relation) : without.push_back(each));
+        }
+        if (without.empty()) return found;
+        if (without.size() == left.size()) throw TooLarge();
+        left = std::move(without);
+        without.clear();
     }
 }
 
@@ -204,12 +158,15 @@ Decided Finite::in_cheapest_order(const std::vector<RelationPtr> &conditions, co
 
 RelationPtr Finite::condition(Id condition) {
     effort_.spend(OVERHEAD_STEPS);
-    u64 name = node(condition).uid;
-    if (RelationPtr known = conditions_.find(name)) return known;
     GridPtr grid = grids_.of(condition);
     if (!grid) return nullptr;
+    std::vector<u64> name{node(condition).uid};
+    const std::vector<u64> &under = grids_.under(condition);
+    if (!under.empty()) allowance_ = MOST_ALLOWED;
+    name.insert(name.end(), under.begin(), under.end());
+    if (RelationPtr known = conditions_.find(name)) return known;
     effort_.spend(grid->values.size() * (1 + grid->variables.size()));
-    return conditions_.add(name, where(grid->variables, grid->values));
+    return conditions_.add(std::move(name), where(grid->variables, grid->values));
 }
 
 Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order) {
@@ -253,7 +210,8 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         }
         std::size_t element = 0;
         for (const VariablePtr &part : variable->made_of) element = element * part->count + now[part->number];
-        now[variable->number] = variable->choice[element];
+        // Where conditions exclude what the run has, any of the values will do.
+        now[variable->number] = variable->can_be(element) ? variable->choice[element] : u8(0);
     }
     std::unordered_map<u64, u8> chosen;  // by the variable's number
     Decided found{Decided::SAT, {}};
@@ -261,11 +219,12 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         const auto [variable, eliminated] = std::move(steps.back());
         const Eliminated &step = *eliminated;
         steps.pop_back();
-        effort_.spend(step.others.size());
-        u64 key = 0;
-        for (const VariablePtr &other : step.others) key = key * other->count + chosen.at(other->number);
-        auto [low, high] = std::equal_range(step.keys.begin(), step.keys.end(), key);
-        auto first = step.own.begin() + (low - step.keys.begin()), last = step.own.begin() + (high - step.keys.begin());
+        effort_.spend(step.others->variables.size());
+        const Variables &others = step.others->variables;
+        std::vector<u8> wanted;
+        for (const VariablePtr &other : others) wanted.push_back(chosen.at(other->number));
+        std::size_t row = row_of(*step.others, wanted);
+        auto first = step.own.begin() + step.begins[row], last = step.own.begin() + step.begins[row + 1];
         auto merged = bytes.find(variable->number);
         u8 run = now[variable->number], mine = merged == bytes.end() ? run : merged->second->first[run];
         if (std::find(first, last, mine) == last) mine = run = *first;
@@ -339,7 +298,9 @@ RelationPtr Finite::set(const VariablePtr &variable, const ByteSet &values) {
 Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations) {
     auto made = std::make_shared<Eliminated>();
     if (relations.empty()) {
-        made->keys.resize(variable->count), made->own.resize(variable->count);
+        made->others = shared({}, {}, 1);
+        made->begins = {0, u32(variable->count)};
+        made->own.resize(variable->count);
         std::iota(made->own.begin(), made->own.end(), u8(0));
         return made;
     }
@@ -347,6 +308,7 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
     std::size_t width = together->variables.size();
     effort_.spend(OVERHEAD_STEPS + together->rows * (3 * width + bits_of(together->rows)));
     std::size_t mine = 0;
+    Variables others;
     std::vector<std::size_t> columns;  // of the others
     for (std::size_t column = 0; column < width; ++column) {
         if (together->variables[column] == variable) {
@@ -354,39 +316,35 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
             continue;
         }
         columns.push_back(column);
-        made->others.push_back(together->variables[column]);
+        others.push_back(together->variables[column]);
     }
     std::vector<u64> keys = coded(*together, columns);
     std::vector<u32> order(keys.size());
     std::iota(order.begin(), order.end(), u32(0));
     std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return keys[a] < keys[b]; });
     std::vector<u8> cells;
-    std::size_t rows = 0;
-    for (u32 at : order) {
-        const u8 *row = together->row(at);
-        if (made->keys.empty() || made->keys.back() != keys[at]) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const u8 *row = together->row(order[i]);
+        if (!i || keys[order[i - 1]] != keys[order[i]]) {
             cells.insert(cells.end(), row, row + mine);
             cells.insert(cells.end(), row + mine + 1, row + width);
-            ++rows;
+            made->begins.push_back(u32(i));
         }
-        made->keys.push_back(keys[at]), made->own.push_back(row[mine]);
+        made->own.push_back(row[mine]);
     }
-    if (made->keys.empty())
-        made->left = std::make_shared<Relation>(Variables(), std::vector<u8>(), 0);
-    else
-        made->left = what_is_left(made->others, std::move(cells), rows);
+    std::size_t rows = made->begins.size();
+    made->begins.push_back(u32(order.size()));
+    made->others = shared(rows ? std::move(others) : Variables(), std::move(cells), rows);
+    u128 every = 1;
+    for (const VariablePtr &other : made->others->variables) every = every >> 100 ? every : every * other->count;
+    if (rows != every) made->left = made->others;
     return made;
 }
 
 // Equal constraints are one, so that joins are found again.
-RelationPtr Finite::what_is_left(Variables variables, std::vector<u8> cells, std::size_t rows) {
-    u128 every = 1;
-    std::vector<u64> numbers;
-    for (const VariablePtr &variable : variables) {
-        every = every >> 100 ? every : every * variable->count;
-        numbers.push_back(variable->number);
-    }
-    if (rows == every) return nullptr;
+RelationPtr Finite::shared(Variables variables, std::vector<u8> cells, std::size_t rows) {
+    std::vector<u64> numbers{rows};
+    for (const VariablePtr &variable : variables) numbers.push_back(variable->number);
     std::pair key(std::move(numbers), cells);
     if (RelationPtr known = left_.find(key)) return known;
     return left_.add(std::move(key), std::make_shared<Relation>(std::move(variables), std::move(cells), rows));

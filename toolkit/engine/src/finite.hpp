@@ -18,7 +18,7 @@
 
 #include "effort.hpp"
 #include "evaluate.hpp"
-#include "relation.hpp"
+#include "network.hpp"
 #include "twofold.hpp"
 
 namespace score {
@@ -28,16 +28,12 @@ struct Decided {
     std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
 };
 
-// In which variables are eliminated: as they come in the input, or always the one whose constraints are on the fewest
-// combinations of values.
-enum class Order { INPUT, CHEAPEST };
-
 class Finite {
   public:
     // `kept`: cells of all rows that are remembered, about. `most`: steps of a question. `look` is called now and then;
     // what it throws ends the question.
-    Finite(std::size_t kept, u64 most, std::function<void()> look)
-        : room_(kept), effort_(most, std::move(look)), grids_(4096, effort_) {}
+    Finite(std::size_t kept, u64 most, std::function<void()> look, GridSizes sizes = GRID_SIZES)
+        : room_(kept), effort_(most, std::move(look)), grids_(sizes, effort_) {}
     Finite(const Finite &) = delete;
 
     Decided solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
@@ -46,13 +42,13 @@ class Finite {
     u64 steps() const { return effort_.spent(); }             // of the last question
 
   private:
-    // `keys`: the values that the `others` have together with a variable, coded, rising; `own`: its value in each row.
-    // `left`: what that says of the others; null if nothing.
+    // `others`: what they have together with a variable, rising; in `own` its values with each of these rows, which
+    // begin where `begins` says. `left`: what that says of the others; null if nothing.
     struct Eliminated {
-        std::size_t taken() const { return Relation::OVERHEAD + 2 * own.size(); }
+        std::size_t taken() const { return Relation::OVERHEAD + 2 * begins.size() + own.size(); }
 
-        Variables others;
-        std::vector<u64> keys;
+        RelationPtr others;
+        std::vector<u32> begins;  // and where the last ends
         std::vector<u8> own;
         RelationPtr left;
     };
@@ -78,6 +74,7 @@ class Finite {
     };
     using Sets = std::map<u32, ByteSet>;
 
+    std::vector<RelationPtr> all_of(const std::vector<Id> &several, Id target);
     RelationPtr condition(Id condition);
     Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order);
     Decided in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
@@ -86,15 +83,16 @@ class Finite {
     RelationPtr definition(const VariablePtr &variable);
     RelationPtr set(const VariablePtr &variable, const ByteSet &values);
     EliminatedPtr eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations);
-    RelationPtr what_is_left(Variables variables, std::vector<u8> cells, std::size_t rows);
+    RelationPtr shared(Variables variables, std::vector<u8> cells, std::size_t rows);
 
     Room room_;  // of all that is remembered
     Effort effort_;
     u64 earned_ = 1 << 26;  // steps that the cheapest order may take in vain
+    i64 allowance_ = 1 << 26;  // steps that may go by in vain to look for what conditions exclude
     Grids grids_;
     Twofold<std::unordered_map<u64, RelationPtr>> made_of_{room_};         // by an inner variable's number
     Twofold<std::map<std::pair<u64, ByteSet>, RelationPtr>> sets_{room_};  // by an input byte's number and its set
-    Twofold<std::unordered_map<u64, RelationPtr>> conditions_{room_};      // by the formula's uid
+    Twofold<std::map<std::vector<u64>, RelationPtr>> conditions_{room_};   // by uids: its own, what it is right under
     Twofold<std::map<std::pair<u64, u64>, std::shared_ptr<const Alike>>> alike_{room_};  // by variable and relation
     Twofold<std::map<std::vector<u64>, MergedPtr>> merged_{room_};         // by the variable and the relations
     Twofold<std::map<std::vector<u64>, EliminatedPtr>> joins_{room_};      // by the variable and the relations

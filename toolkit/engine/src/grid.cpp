@@ -1,8 +1,6 @@
 #include "grid.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "operate.hpp"
 
@@ -10,31 +8,15 @@ namespace score {
 
 namespace {
 
-constexpr unsigned WIDEST_WORD = 64;          // bits
-constexpr std::size_t LARGEST = 1 << 16;      // elements of a table
+constexpr unsigned WIDEST_WORD = 64;  // bits
 constexpr u128 FAR_TOO_LARGE = u128(1) << 32;
-constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
-constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
 constexpr std::size_t MOST_JOINED = 1 << 22;  // elements of an inner variable's table times its values
 constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together, of 8 bytes
+constexpr std::size_t MOST_IN_QUESTION = 2 * KEPT;
 constexpr std::size_t CHOICES = 4;            // of an inner variable, of one byte and kept twice, for one such element
+constexpr std::size_t KEPT_ALLOWED = 4;       // of a formula: its values that some conditions allow
 constexpr u64 NODE_OVERHEAD = 32;             // steps of a node, however small its table is
 constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are few, and much is made of them
-
-u64 last_variable = 0;
-
-int last_byte(const Variable &variable) { return std::get<0>(variable.rank); }
-
-// Whether an inner variable is made of an earlier one of these, or comes of the same byte as one.
-bool is_related(const Variable &variable, const Variables &all) {
-    const Variables &parts = variable.made_of;
-    return !parts.empty() && std::any_of(all.begin(), all.end(), [&](const VariablePtr &other) {
-        bool is_part = std::find(parts.begin(), parts.end(), other) != parts.end();
-        return other->rank < variable.rank && (is_part || last_byte(*other) == last_byte(variable));
-    });
-}
-
-bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
 
 Variables union_of(const std::vector<GridPtr> &parts) {
     Variables all;
@@ -42,129 +24,48 @@ Variables union_of(const std::vector<GridPtr> &parts) {
     return all;
 }
 
-// The number of elements of a table over these variables.
-u128 size_of(const Variables &variables) {
-    u128 size = 1;
-    for (const VariablePtr &variable : variables)
-        size = size >> 100 ? size : size * variable->count;  // beyond that it does not matter
-    return size;
-}
-
 u128 size_of(const std::vector<GridPtr> &parts) { return size_of(union_of(parts)); }
 
-// The grid's values, one for each element of a table over these variables.
-std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_t size) {
-    std::vector<u64> values(size);
-    std::vector<std::size_t> steps(variables.size());  // in the grid, for one step of each variable
-    std::size_t stride = 1, mine = grid.variables.size();
-    for (std::size_t axis = variables.size(); axis--;)
-        if (mine && grid.variables[mine - 1] == variables[axis]) {
-            steps[axis] = stride;
-            stride *= grid.variables[--mine]->count;
-        }
-    std::vector<unsigned> at(variables.size());
-    std::size_t from = 0;
-    for (std::size_t to = 0; to < size; ++to) {
-        values[to] = grid.values[from];
-        for (std::size_t axis = variables.size(); axis--;) {
-            from += steps[axis];
-            if (++at[axis] < variables[axis]->count) break;
-            from -= steps[axis] * variables[axis]->count;
-            at[axis] = 0;
-        }
-    }
-    return values;
+void add_to(std::vector<u64> &rising, const std::vector<u64> &more) {
+    if (more.empty()) return;
+    std::vector<u64> both;
+    std::set_union(rising.begin(), rising.end(), more.begin(), more.end(), std::back_inserter(both));
+    rising = std::move(both);
 }
 
-using Choices = std::unordered_map<u64, std::vector<u64>>;  // by the variable's number
-
-// Which of its values the variable has, for each element of a table over variables that it comes of, or is one of.
-const std::vector<u64> &choices(const VariablePtr &variable, const Variables &basis, std::size_t size, Choices &known) {
-    std::vector<VariablePtr> waiting{variable};
-    while (!waiting.empty()) {
-        VariablePtr next = waiting.back();
-        std::size_t before = waiting.size();
-        bool is_axis = std::find(basis.begin(), basis.end(), next) != basis.end();
-        for (const VariablePtr &part : is_axis ? Variables() : next->made_of)
-            if (!known.count(part->number)) waiting.push_back(part);
-        if (waiting.size() > before) continue;
-        waiting.pop_back();
-        if (known.count(next->number)) continue;
-        std::vector<u64> found(size);
-        if (is_axis) {
-            for (unsigned value = 0; value < next->count; ++value) found[value] = value;
-            found.resize(next->count);
-            found = spread(Grid{{next}, std::move(found)}, basis, size);
-        } else {
-            for (const VariablePtr &part : next->made_of) {
-                const std::vector<u64> &theirs = known.at(part->number);
-                for (std::size_t i = 0; i < size; ++i) found[i] = found[i] * part->count + theirs[i];
-            }
-            for (u64 &element : found) element = next->choice[element];
-        }
-        known[next->number] = std::move(found);
-    }
-    return known.at(variable->number);
-}
-
-// None if the table's values are not few. A table of slots finds a value's place: a map of the library is slower here,
-// and most of the time that tables take goes by here.
-std::optional<Partition> partition(const std::vector<u64> &table) {
-    constexpr std::size_t BITS = 10, SLOTS = 1 << BITS;
-    static_assert(SLOTS >= 4 * MOST_VALUES, "few values share a slot");
-    if (table.size() < FEWEST) return std::nullopt;
-    std::size_t most = std::min({MOST_VALUES, table.size() / 2, MOST_JOINED / table.size()});
-    Partition found;
-    found.choice.reserve(table.size());
-    std::array<u16, SLOTS> places{};  // of a value, counted from 1
-    for (u64 value : table) {
-        std::size_t slot = std::size_t(value * 0x9E3779B97F4A7C15u >> (64 - BITS));
-        while (places[slot] && found.values[places[slot] - 1u] != value) slot = (slot + 1) % SLOTS;
-        if (!places[slot]) {
-            if (found.values.size() == most) return std::nullopt;
-            found.values.push_back(value);
-            places[slot] = u16(found.values.size());
-        }
-        found.choice.push_back(u8(places[slot] - 1));
-    }
-    return found;
+std::optional<Partition> few_values(const std::vector<u64> &table) {
+    return partition(table, MOST_JOINED / std::max(table.size(), std::size_t(1)));
 }
 
 }  // namespace
 
-Variable::Variable(int index, unsigned count)
-    : index(index), count(count), number(++last_variable), rank(index, 0, 0) {}
-
-Variable::Variable(Variables parts, unsigned count, std::vector<u8> choice)
-    : index(-1), count(count), made_of(std::move(parts)), choice(std::move(choice)), number(++last_variable) {
-    auto [last, depth, _] = made_of.back()->rank;
-    rank = {last, depth + 1, number};
+void Grids::assume(const std::vector<Id> &conditions, bool looks) {
+    if (size_ > KEPT) forget();  // not amid a question if that can be, as its conditions exclude values of each other
+    looks_ = looks;
+    ++question_;
+    assumed_ = conditions;
+    assumed_uids_.clear();
+    for (Id condition : conditions) assumed_uids_.push_back(score::node(condition).uid);
+    std::sort(assumed_uids_.begin(), assumed_uids_.end());
 }
 
-Variable::~Variable() {  // chains of them are long
-    Variables dying = std::move(made_of);
-    while (!dying.empty()) {
-        VariablePtr last = std::move(dying.back());
-        dying.pop_back();
-        if (last.use_count() > 1) continue;
-        for (VariablePtr &part : last->made_of) dying.push_back(std::move(part));
-        last->made_of.clear();
-    }
+bool Grids::holds(const std::vector<u64> &under) const {
+    return std::includes(assumed_uids_.begin(), assumed_uids_.end(), under.begin(), under.end());
 }
 
-Variables union_of(const Variables &a, const Variables &b) {
-    Variables both;
-    both.reserve(a.size() + b.size());
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both), ranks_below);
-    return both;
+bool Grids::is_known(Id id) const {
+    auto found = known_.find(id);
+    if (found == known_.end()) return false;
+    const Known &known = found->second;
+    return known.grid ? holds(known.under) : !looks_ || known.question == question_;
 }
 
 GridPtr Grids::of(Id expr) {
-    if (size_ > KEPT) forget();
+    if (size_ > MOST_IN_QUESTION) forget();
     std::vector<Id> stack{expr};
     while (!stack.empty()) {
         Id id = stack.back();
-        if (known_.count(id)) {
+        if (is_known(id)) {
             stack.pop_back();
             continue;
         }
@@ -173,13 +74,16 @@ GridPtr Grids::of(Id expr) {
         std::size_t before = stack.size();
         bool has_none = node.width > WIDEST_WORD || node.kind >= Kind::FADD;
         for (unsigned i = 0; i < node.arity && !has_none; ++i)
-            if (!known_.count(node.args[i])) stack.push_back(node.args[i]);
+            if (!is_known(node.args[i])) stack.push_back(node.args[i]);
         if (stack.size() > before) continue;
-        GridPtr grid = has_none ? nullptr : made(id);
-        Known &known = known_[id];
-        known.grid = std::move(grid);
+        std::vector<u64> under;
+        GridPtr grid = has_none ? nullptr : made(id, under);
+        auto [place, is_new] = known_.try_emplace(id);
+        Known &known = place->second;
+        size_ -= known.size;
+        known = {std::move(grid), nullptr, 0, std::move(under), question_, {}};
         count(known, known.grid ? known.grid->values.size() : 0);
-        arena().mourn(id, this);
+        if (is_new) arena().mourn(id, this);
     }
     return known_.at(expr).grid;
 }
@@ -196,7 +100,7 @@ void Grids::forget() {
     size_ = 0;
 }
 
-GridPtr Grids::made(Id id) {
+GridPtr Grids::made(Id id, std::vector<u64> &under) {
     const Node &node = score::node(id);
     if (node.kind == Kind::CONST) return std::make_shared<Grid>(Grid{{}, {u64(node.value)}});
     if (node.kind == Kind::BYTE) {
@@ -206,12 +110,16 @@ GridPtr Grids::made(Id id) {
     }
     std::vector<GridPtr> parts;
     for (unsigned i = 0; i < node.arity; ++i) {
-        parts.push_back(known_.at(node.args[i]).grid);
+        const Known &part = known_.at(node.args[i]);
+        parts.push_back(part.grid);
         if (!parts.back()) return nullptr;
+        add_to(under, part.under);
     }
     for (const GridPtr &part : parts) effort_.spend(NODE_OVERHEAD * part->variables.size());
     parts = in_few_values(node, parts);
-    if (size_of(parts) > LARGEST) return nullptr;
+    for (std::size_t i = 0; looks_ && i < parts.size() && size_of(parts) > sizes_.largest; ++i)
+        parts[i] = allowed(node.args[i], parts[i], under);
+    if (size_of(parts) > sizes_.largest) return nullptr;
     return computed(node, parts);
 }
 
@@ -225,7 +133,7 @@ std::vector<GridPtr> Grids::in_few_values(const Node &node, const std::vector<Gr
     std::vector<GridPtr> reduced = parts;
     for (unsigned i = 0; i < node.arity; ++i)
         if (is_in(score::node(node.args[i]).kind, CHOOSING)) reduced[i] = few_of(node.args[i], parts[i]);
-    if (size_of(reduced) > at_ease_)
+    if (size_of(reduced) > sizes_.at_ease)
         for (unsigned i = 0; i < node.arity; ++i) reduced[i] = few_of(node.args[i], parts[i]);
     for (unsigned i = 0; i < node.arity; ++i) {
         if (parts[i] == reduced[i]) continue;
@@ -282,13 +190,9 @@ Variables Grids::basis_of(Variables variables) {
 GridPtr Grids::possible(const Grid &grid) {
     Variables basis = basis_of(grid.variables);
     u128 size = size_of(basis);
-    if (size > LARGEST || basis == grid.variables) return nullptr;
+    if (size > sizes_.largest || basis == grid.variables) return nullptr;
     Choices known;
-    std::vector<u64> places(std::size_t(size), 0);
-    for (const VariablePtr &variable : grid.variables) {
-        const std::vector<u64> &choice = choices(variable, basis, std::size_t(size), known);
-        for (std::size_t i = 0; i < places.size(); ++i) places[i] = places[i] * variable->count + choice[i];
-    }
+    std::vector<u64> places = places_in(grid, basis, std::size_t(size), known);
     effort_.spend((2 * known.size() + 1) * u64(size));
     for (u64 &place : places) place = grid.values[place];
     return std::make_shared<Grid>(Grid{std::move(basis), std::move(places)});
@@ -298,17 +202,81 @@ GridPtr Grids::possible(const Grid &grid) {
 GridPtr Grids::reduced(const GridPtr &grid) {
     GridPtr whole = grid;
     effort_.spend(8 * grid->values.size());
-    std::optional<Partition> found = partition(grid->values);
+    std::optional<Partition> found = few_values(grid->values);
     if (!found) {
         whole = possible(*grid);
         if (!whole) return grid;
         effort_.spend(8 * whole->values.size());
-        found = partition(whole->values);
+        found = few_values(whole->values);
         if (!found) return grid;
     }
-    Key key;
-    for (const VariablePtr &variable : whole->variables) key.first.push_back(variable->number);
-    key.second = std::move(found->choice);
+    return as_variable(whole->variables, std::move(*found));
+}
+
+// The same values without some that a condition of the question excludes; adds what it is then right under. The same
+// grid if that makes no few values of them.
+GridPtr Grids::allowed(Id id, const GridPtr &grid, std::vector<u64> &under) {
+    for (const Allowed &each : known_.at(id).allowed)
+        if (holds(each.under)) {
+            add_to(under, each.under);
+            return each.grid;
+        }
+    std::vector<u64> used, others_used;
+    GridPtr fewer = allowed_of(grid, used), whole = possible(*grid);
+    if (GridPtr other = whole ? allowed_of(whole, others_used) : nullptr)
+        if (!fewer || other->values.size() < fewer->values.size()) {
+            fewer = std::move(other);
+            used = std::move(others_used);
+        }
+    if (!fewer) return grid;
+    std::vector<Allowed> &kept = known_.at(id).allowed;
+    if (kept.size() == KEPT_ALLOWED) kept.pop_back();
+    kept.insert(kept.begin(), Allowed{fewer, used});
+    add_to(under, used);
+    return fewer;
+}
+
+GridPtr Grids::allowed_of(const GridPtr &grid, std::vector<u64> &under) {
+    const Variables &basis = grid->variables;
+    std::size_t size = grid->values.size();
+    std::vector<bool> may(size, true);
+    std::vector<u64> used;
+    Choices choice;
+    for (Id condition : assumed_) {
+        auto known = known_.find(condition);
+        effort_.spend(NODE_OVERHEAD);
+        if (known == known_.end() || !known->second.grid || !holds(known->second.under)) continue;
+        const Grid &other = *known->second.grid;
+        if (!come_of(other.variables, basis)) continue;
+        std::vector<u64> places = places_in(other, basis, size, choice);
+        effort_.spend((2 + 2 * other.variables.size()) * size);
+        bool excludes = false;
+        for (std::size_t i = 0; i < size; ++i)
+            if (may[i] && !other.values[places[i]]) may[i] = false, excludes = true;
+        if (!excludes) continue;
+        add_to(used, known->second.under);
+        add_to(used, {score::node(condition).uid});
+    }
+    auto first = std::find(may.begin(), may.end(), true);
+    if (used.empty() || first == may.end()) return nullptr;
+    std::vector<u64> values = grid->values;
+    u64 other = values[std::size_t(first - may.begin())];  // for what cannot be any of the values will do
+    for (std::size_t i = 0; i < size; ++i)
+        if (!may[i]) values[i] = other;
+    effort_.spend(8 * size);
+    std::size_t possible = std::size_t(std::count(may.begin(), may.end(), true));
+    std::optional<Partition> found = partition(values, std::min(std::size_t(CANNOT_BE), MOST_JOINED / possible));
+    if (!found) return nullptr;
+    for (std::size_t i = 0; i < size; ++i)
+        if (!may[i]) found->choice[i] = CANNOT_BE;
+    under = std::move(used);
+    return as_variable(basis, std::move(*found));
+}
+
+GridPtr Grids::as_variable(const Variables &variables, Partition found) {
+    Key key{{found.values.size()}, {}};
+    for (const VariablePtr &variable : variables) key.first.push_back(variable->number);
+    key.second = std::move(found.choice);
     if (inner_.size() > inner_limit_) {
         for (auto each = inner_.begin(); each != inner_.end();)
             each = each->second.expired() ? inner_.erase(each) : std::next(each);
@@ -317,10 +285,10 @@ GridPtr Grids::reduced(const GridPtr &grid) {
     std::weak_ptr<const Variable> &known = inner_[key];
     VariablePtr variable = known.lock();
     if (!variable) {
-        variable = std::make_shared<const Variable>(whole->variables, unsigned(found->values.size()), key.second);
+        variable = std::make_shared<const Variable>(variables, unsigned(found.values.size()), key.second);
         known = variable;
     }
-    return std::make_shared<Grid>(Grid{{variable}, std::move(found->values)});
+    return std::make_shared<Grid>(Grid{{variable}, std::move(found.values)});
 }
 
 const VariablePtr &Grids::byte(u32 index) {

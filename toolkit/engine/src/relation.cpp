@@ -23,6 +23,75 @@ std::size_t shared_with(const Relation &a, const Relation &b) {
     }));
 }
 
+using Codes = std::vector<std::vector<u64>>;
+
+// The same numbers in the same order, without what is between them; how many there are.
+std::size_t closed_up(Codes &codes) {
+    std::vector<u64> all;
+    for (const std::vector<u64> &each : codes) all.insert(all.end(), each.begin(), each.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    for (std::vector<u64> &each : codes)
+        for (u64 &code : each) code = u64(std::lower_bound(all.begin(), all.end(), code) - all.begin());
+    return all.size();
+}
+
+struct Columns {
+    const Relation *relation;
+    std::vector<std::size_t> columns;
+};
+
+// A number for each row: of rows, also of two relations, it is equal or smaller as the values of these columns are, the
+// first one first. The columns are of the same variables in each.
+Codes coded(const std::vector<Columns> &all) {
+    Codes codes;
+    for (const Columns &each : all) codes.emplace_back(each.relation->rows);
+    u128 combinations = 1;
+    for (std::size_t at = 0; at < all.front().columns.size(); ++at) {
+        u64 count = all.front().relation->variables[all.front().columns[at]]->count;
+        if (combinations * count > CODES) combinations = closed_up(codes);
+        combinations *= count;
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            const Relation &relation = *all[k].relation;
+            std::size_t column = all[k].columns[at];
+            std::vector<u64> &mine = codes[k];
+            for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = mine[i] * count + relation.row(i)[column];
+        }
+    }
+    return codes;
+}
+
+// Rows by their codes. A table of slots, and a chain of the rows of each code in their order: to sort them took half of
+// the time of large joins.
+class Rows {
+  public:
+    static constexpr u32 NONE = 0xFFFFFFFF;
+
+    explicit Rows(const std::vector<u64> &codes) : codes_(codes), next_(codes.size()) {
+        while ((std::size_t(1) << bits_) < 2 * codes.size()) ++bits_;
+        first_.assign(std::size_t(1) << bits_, NONE);
+        for (std::size_t row = codes.size(); row--;) {
+            u32 &first = first_[slot(codes[row])];
+            next_[row] = first;
+            first = u32(row);
+        }
+    }
+
+    u32 first(u64 code) const { return first_[slot(code)]; }  // NONE: no row has it
+    u32 next(u32 row) const { return next_[row]; }            // of the same code
+
+  private:
+    std::size_t slot(u64 code) const {
+        std::size_t slot = std::size_t(code * 0x9E3779B97F4A7C15u >> (64 - bits_));
+        while (first_[slot] != NONE && codes_[first_[slot]] != code) slot = (slot + 1) & (first_.size() - 1);
+        return slot;
+    }
+
+    const std::vector<u64> &codes_;
+    unsigned bits_ = 1;
+    std::vector<u32> first_, next_;
+};
+
 RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effort &effort) {
     effort.spend(JOIN_OVERHEAD + a.rows * (a.variables.size() + bits_of(b.rows)) +
                  b.rows * (b.variables.size() + bits_of(b.rows)));
@@ -30,10 +99,9 @@ RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effor
     for (std::size_t column = 0; column < a.variables.size(); ++column)
         if (std::size_t other = column_of(b, a.variables[column]); other < b.variables.size())
             mine.push_back(column), theirs.push_back(other);
-    std::vector<u64> wanted = coded(a, mine), codes = coded(b, theirs);
-    std::vector<std::pair<u64, u32>> known(codes.size());  // with the row: rows of one code stay in their order
-    for (std::size_t i = 0; i < codes.size(); ++i) known[i] = {codes[i], u32(i)};
-    std::sort(known.begin(), known.end());
+    Codes both = coded({{&a, mine}, {&b, theirs}});
+    const std::vector<u64> &wanted = both[0];
+    Rows by_code(both[1]);
     Variables variables = union_of(a.variables, b.variables);
     std::vector<std::size_t> from_a(variables.size()), from_b(variables.size());
     for (std::size_t i = 0; i < variables.size(); ++i)
@@ -41,11 +109,10 @@ RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effor
     std::vector<u8> cells;
     std::size_t rows = 0, told = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        auto low = std::lower_bound(known.begin(), known.end(), std::pair(wanted[i], u32(0)));
-        for (; low != known.end() && low->first == wanted[i]; ++low) {
+        for (u32 row = by_code.first(wanted[i]); row != Rows::NONE; row = by_code.next(row)) {
             if (++rows > most) throw TooLarge();
             for (std::size_t k = 0; k < variables.size(); ++k)
-                cells.push_back(from_a[k] < a.variables.size() ? a.row(i)[from_a[k]] : b.row(low->second)[from_b[k]]);
+                cells.push_back(from_a[k] < a.variables.size() ? a.row(i)[from_a[k]] : b.row(row)[from_b[k]]);
         }
         effort.spend((rows - told) * variables.size());
         told = rows;
@@ -59,15 +126,7 @@ Relation::Relation(Variables variables, std::vector<u8> cells, std::size_t rows)
     : variables(std::move(variables)), cells(std::move(cells)), rows(rows), number(++last_relation) {}
 
 std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns) {
-    std::vector<u64> codes(relation.rows);
-    u128 combinations = 1;
-    for (std::size_t column : columns) {
-        u64 count = relation.variables[column]->count;
-        combinations *= count;
-        if (combinations > CODES) throw TooLarge();
-        for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = codes[i] * count + relation.row(i)[column];
-    }
-    return codes;
+    return coded({{&relation, columns}}).front();
 }
 
 std::vector<u8> alike(const Relation &relation, const VariablePtr &variable, Effort &effort) {

@@ -30,7 +30,7 @@ struct Relation {
 };
 using RelationPtr = std::shared_ptr<const Relation>;
 
-// A number for each row, the values of these columns as digits.
+// A number for each row: equal or smaller as the values of these columns are, the first one first.
 std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns);
 
 // For each value of a variable the first one that goes with the same values of the others; those that have no row are
