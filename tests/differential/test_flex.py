@@ -83,6 +83,16 @@ def test_eight_bytes_need_no_smt(tables: str, tmp_path: Path) -> None:
     assert found.summary["solver"]["by"]["finite"] > 200
 
 
+@pytest.mark.parametrize("order", ["bfs", "random"])
+def test_orders_that_come_from_anywhere_need_no_smt(order: str, tmp_path: Path) -> None:
+    """Their questions have conditions in common with older ones, of which tables are known that do not hold for them."""
+    source = scanner("-CF", tmp_path)
+    asked = ("--no-witness", "--max-tests", "60", "--strategy", order)
+    found = explore_files(tmp_path, [source], *asked, cflags=("-DSIZE=8",))
+    assert (found.summary["runs"], found.summary["paths"]) == (60, 60)
+    assert found.summary["solver"]["by"]["smt"] == 0
+
+
 def test_a_scanner_that_reads_beyond_its_table(tmp_path: Path) -> None:
     """flex 2.6.4 ends the table of `-CF` an entry too early for a last state that is left by the byte 255. gcc's
     sanitizer is the judge."""

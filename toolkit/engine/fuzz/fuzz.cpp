@@ -53,7 +53,8 @@ class Round {
             if (pool_.empty()) pool_.push_back(input_byte(0));
         }
         for (const Ref &each : pool_) look_at(each);
-        if (has_tables_) decide(), walk(), join(), join_wide();
+        if (has_tables_) decide(), join(), join_wide();
+        if (has_tables_ && below(4) == 0) walk();
     }
 
   private:
@@ -221,14 +222,16 @@ class Round {
     // conditions that entries fit, that is too much for a table. Questions in turn, with and without them.
     void walk() {
         Ref first = input_byte(0), value = zext(binary(Kind::AND, first, constant(15, 8)), 16);
-        std::vector<Ref> fit;
+        std::vector<Ref> fit, values;
         for (unsigned step = 1; step < 3; ++step) {
             Ref place = binary(Kind::ADD, value, zext(input_byte(step), 16));
             value = binary(Kind::MUL, place, constant(2 * below(500) + 1, 16));
             value = binary(Kind::AND, value, constant(1023, 16));
+            values.push_back(value);
             Ref entry = binary(Kind::AND, binary(Kind::MUL, place, constant(2 * below(50) + 1, 16)), constant(7, 16));
             fit.push_back(binary(Kind::EQ, entry, constant(below(8), 16)));
         }
+        if (below(2)) value = binary(Kind::ADD, values[0], values[1]);
         Ref sum = binary(Kind::ADD, value, zext(input_byte(3), 16));
         Ref last = binary(Kind::EQ, binary(Kind::AND, sum, constant(63, 16)), constant(below(64), 16));
         Finite finite(100'000, u64(1) << 22, [] {}, {64, 1 << 15});

@@ -130,9 +130,13 @@ std::vector<RelationPtr> Finite::all_of(const std::vector<Id> &several, Id targe
                 allowance_ -= i64(effort_.spent() - before);
                 throw;
             }
-            if (!relation && !is_allowed) throw TooLarge();
-            if (!relation) allowance_ -= i64(effort_.spent() - before);
-            (relation ? found.push_back(relation) : without.push_back(each));
+            if (relation) {
+                found.push_back(std::move(relation));
+                continue;
+            }
+            if (!is_allowed) throw TooLarge();
+            allowance_ -= i64(effort_.spent() - before);
+            without.push_back(each);
         }
         if (without.empty()) return found;
         if (without.size() == left.size()) throw TooLarge();
