@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_formulas import Plain
 
-from score_embed.engine._core import limit_of, most_values, replaced, select, within
+from score_embed.engine._core import interval_of, is_refuted, limit_of, most_values, replaced, select, within
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set, intervals, members, split, table
 from score_embed.formula.expr import (
@@ -186,6 +186,11 @@ def test_what_is_said_of_a_formula_is_so(seed: int) -> None:
             if limit and plain.under(data):
                 assert evaluate(limit[0], data) <= limit[1]
         assert len(found) <= most_values(expr, {})
+        least, most = interval_of(expr)
+        assert least <= min(found)
+        assert max(found) <= most
+        if expr.width == 1 and is_refuted(expr):
+            assert found == {0}
         # Everything else a byte of the input is not in the mask, so it is in no value.
         others = bytes(0 if expr.deps >> i & 1 == 0 else byte for i, byte in enumerate(before))
         assert plain.under(others) == plain.under(before)

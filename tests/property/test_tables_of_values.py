@@ -10,7 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
-from score_embed.engine._core import Slicer, limit_of, most_values, replaced, select
+from score_embed.engine._core import Slicer, interval_of, limit_of, most_values, replaced, select
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, intern, nodes
 from score_embed.solve.chain import ValidatingLayer
@@ -237,3 +237,6 @@ def test_no_formula_has_more_values_than_are_counted(expr: Expr, data: st.DataOb
         if not limits or evaluate(kept, sample):
             values.add(evaluate(expr, sample))
     assert len(values) <= most_values(expr, limits)
+    least, most = interval_of(expr)
+    assert least <= min(values, default=least)
+    assert max(values, default=most) <= most

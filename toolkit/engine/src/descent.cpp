@@ -12,6 +12,7 @@
 #include "casters.hpp"
 #include "columns.hpp"
 #include "evaluate.hpp"
+#include "interval.hpp"
 #include "pairs.hpp"
 #include "question.hpp"
 
@@ -247,8 +248,8 @@ class Descent final : public Follower, public DescentSide, Visitor {
         }
     }
 
-    // Byte sets, as solve/chain.py's DomainLayer asks them of a question: most flips of parsers need nothing else.
-    // False: the flip needs more than that.
+    // Byte sets and intervals, as solve/chain.py's DomainLayer asks them of a question: most flips of parsers need
+    // nothing else. False: the flip needs more than that.
     bool decide(std::size_t index, const Condition &condition, Id target) {
         if (!asked.decides || condition.chosen || condition.is_fork || condition.loose || scope_.strict() ||
             bounds_.forbids(condition) != Bound::NONE)
@@ -264,7 +265,7 @@ class Descent final : public Follower, public DescentSide, Visitor {
         }
         int value = smallest(left);
         bool is_bound = byte < 0 || slicer.binds(u32(byte));
-        if (byte < 0 ? !slicer.knows(bit_not(target)) : is_bound && value >= 0) return false;
+        if (byte < 0 ? !slicer.knows(bit_not(target)) && !is_refuted(target) : is_bound && value >= 0) return false;
         if (is_bound && asked.may_wait && slicer.weight(target) > HEAVY) return false;
         if (is_over()) {
             PyErr_SetNone(questions().stopped.ptr());

@@ -110,39 +110,26 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
     }
 }
 
-// What the conditions say. What excludes values that would be too many may come later than they do, so those without a
-// table are looked at again as long as there are fewer of them. What that takes in vain has to be earned, too, as in
-// most code that has no tables no condition changes that. May throw TooLarge and GaveUp.
+// What the conditions say. To look for values that they exclude has to be earned, as in most code none is excluded by
+// them. May throw TooLarge and GaveUp.
 std::vector<RelationPtr> Finite::all_of(const std::vector<Id> &several, Id target) {
-    std::vector<RelationPtr> found;
-    std::vector<Id> left = several, without;
-    left.push_back(target);
     allowance_ = std::min(allowance_ + EACH_ALLOWED, MOST_ALLOWED);
     bool is_allowed = allowance_ > 0;
-    for (;;) {
-        grids_.assume(several, is_allowed);
-        for (Id each : left) {
-            u64 before = effort_.spent();
-            RelationPtr relation;
-            try {
-                relation = condition(each);
-            } catch (const GaveUp &) {
-                allowance_ -= i64(effort_.spent() - before);
-                throw;
-            }
-            if (relation) {
-                found.push_back(std::move(relation));
-                continue;
-            }
-            if (!is_allowed) throw TooLarge();
-            allowance_ -= i64(effort_.spent() - before);
-            without.push_back(each);
+    grids_.assume(several, is_allowed);
+    std::vector<Id> all = several;
+    all.push_back(target);
+    std::vector<RelationPtr> found;
+    u64 before = 0;
+    try {
+        for (Id each : all) {
+            before = effort_.spent();
+            found.push_back(condition(each));
         }
-        if (without.empty()) return found;
-        if (without.size() == left.size()) throw TooLarge();
-        left = std::move(without);
-        without.clear();
+    } catch (...) {
+        if (is_allowed) allowance_ -= i64(effort_.spent() - before);
+        throw;
     }
+    return found;
 }
 
 Decided Finite::in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
@@ -163,7 +150,7 @@ Decided Finite::in_cheapest_order(const std::vector<RelationPtr> &conditions, co
 RelationPtr Finite::condition(Id condition) {
     effort_.spend(OVERHEAD_STEPS);
     GridPtr grid = grids_.of(condition);
-    if (!grid) return nullptr;
+    if (!grid) throw TooLarge();
     std::vector<u64> name{node(condition).uid};
     const std::vector<u64> &under = grids_.under(condition);
     if (!under.empty()) allowance_ = MOST_ALLOWED;

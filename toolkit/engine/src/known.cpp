@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "build.hpp"
+#include "interval.hpp"
 
 namespace score {
 
@@ -16,24 +17,39 @@ u128 product(u128 a, u128 b) { return b && a > ALL_128 / b ? ALL_128 : a * b; }
 
 u128 sum(u128 a, u128 b) { return a > ALL_128 - b ? ALL_128 : a + b; }
 
-u128 most(Id expr, const Limits &limits, unsigned depth, std::unordered_map<Id, u128> &known) {
+// What was found out of the parts of a formula.
+struct Counts {
+    std::unordered_map<Id, u128> known;
+    Intervals intervals;
+};
+
+// Of the values of `x & mask`: one of each choice of the bits.
+u128 of_bits(u128 mask) {
+    unsigned bits = unsigned(__builtin_popcountll(u64(mask)) + __builtin_popcountll(u64(mask >> 64)));
+    return bits == 128 ? ALL_128 : u128(1) << bits;
+}
+
+u128 most(Id expr, const Limits &limits, unsigned depth, Counts &counts) {
     const Node &node = score::node(expr);
     if (node.is_const()) return 1;
-    auto found = known.find(expr);
-    if (found != known.end()) return found->second;
-    u128 most = node.width == 128 ? ALL_128 : u128(1) << node.width;
+    auto found = counts.known.find(expr);
+    if (found != counts.known.end()) return found->second;
+    Interval between = counts.intervals.of(expr);
+    u128 most = sum(between.most - between.least, 1);
+    if (node.kind == Kind::AND)
+        for (unsigned i = 0; i < 2; ++i)
+            if (score::node(node.args[i]).is_const()) most = std::min(most, of_bits(score::node(node.args[i]).value));
     if (const u128 *limit = limits(expr)) most = std::min(most, sum(*limit, 1));
     if (node.only_byte >= 0) most = std::min<u128>(most, 256);
     if (node.table) most = std::min<u128>(most, node.table->distinct);
     if (depth && node.arity) {
-        u128 counts[3] = {1, 1, 1};
+        u128 each[3] = {1, 1, 1};
         for (unsigned i = 0; i < node.arity; ++i)
-            if (score::node(node.args[i]).deps) counts[i] = score::most(node.args[i], limits, depth - 1, known);
-        u128 all = node.kind == Kind::ITE ? sum(counts[1], counts[2])
-                                          : product(product(counts[0], counts[1]), counts[2]);
+            if (score::node(node.args[i]).deps) each[i] = score::most(node.args[i], limits, depth - 1, counts);
+        u128 all = node.kind == Kind::ITE ? sum(each[1], each[2]) : product(product(each[0], each[1]), each[2]);
         most = std::min(most, all);
     }
-    known.emplace(expr, most);
+    counts.known.emplace(expr, most);
     return most;
 }
 
@@ -62,8 +78,8 @@ Ref replaced(Id expr, const Constants &known, const Deps &reach, unsigned depth,
 }  // namespace
 
 u128 most_values(Id expr, const Limits &limits) {
-    std::unordered_map<Id, u128> known;
-    return most(expr, limits, COUNTED, known);
+    Counts counts;
+    return most(expr, limits, COUNTED, counts);
 }
 
 std::pair<Id, u128> limit_of(Id condition) {

@@ -9,6 +9,7 @@
 #include "chosen.hpp"
 #include "columns.hpp"
 #include "finite.hpp"
+#include "interval.hpp"
 #include "known.hpp"
 #include "rows.hpp"
 #include "search.hpp"
@@ -208,6 +209,11 @@ void add_layers(nb::module_ &m) {
         .def_prop_ro("steps", &Finite::steps)
         .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
 
+    m.def("is_refuted", [](Given condition) { return is_refuted(condition); });
+    m.def("interval_of", [](Given expr) -> nb::object {
+        Interval found = Intervals().of(expr);
+        return nb::make_tuple(owned(number_of(found.least)), owned(number_of(found.most)));
+    });
     m.def("most_values", most_values_of);
     m.def("limit_of", limit);
     m.def("replaced", replaced_by);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build.hpp"
+#include "interval.hpp"
 
 namespace score {
 
@@ -33,13 +34,6 @@ unsigned zeros(Id expr, unsigned depth) {
     }
 }
 
-u128 product(u128 a, u128 b) { return b && a > ~u128(0) / b ? ~u128(0) : a * b; }
-
-// Whether an extract cuts off nothing at the top.
-bool fits(const Node &node, unsigned depth) {
-    return upper(node.args[0], depth - 1) >> unsigned(node.value) <= mask<u128>(node.width);
-}
-
 // Bits low ... low + width - 1, of a formula whose lower bits are all zero: arithmetic is done in few bits.
 Ref bits(Id expr, unsigned low, unsigned width, unsigned depth = DEEP) {
     const Node &node = score::node(expr);
@@ -63,50 +57,6 @@ Ref bits(Id expr, unsigned low, unsigned width, unsigned depth = DEEP) {
 
 }  // namespace
 
-u128 upper(Id expr, unsigned depth) {
-    const Node &node = score::node(expr);
-    u128 highest = mask<u128>(node.width);
-    if (node.is_const()) return node.value;
-    if (depth == 0) return highest;
-    auto of = [&](unsigned i) { return upper(node.args[i], depth - 1); };
-    switch (node.kind) {
-    case Kind::ZEXT:
-    case Kind::LSHR: return of(0);
-    case Kind::SEXT:
-    case Kind::ASHR: {  // of what is never negative
-        u128 a = of(0);
-        if (a > mask<u128>(score::node(node.args[0]).width - 1)) return highest;
-        const Node &count = score::node(node.args[node.arity - 1]);
-        if (node.kind == Kind::SEXT || !count.is_const()) return a;
-        return count.value < node.width ? a >> unsigned(count.value) : 0;
-    }
-    case Kind::ADD: {
-        u128 a = of(0), b = of(1);
-        return a <= highest && b <= highest - a ? a + b : highest;
-    }
-    case Kind::MUL: {
-        u128 most = product(of(0), of(1));
-        return std::min(most, highest);
-    }
-    case Kind::AND: return std::min(of(0), of(1));
-    case Kind::OR:
-    case Kind::XOR: return mask<u128>(bits_of(std::max(of(0), of(1))));
-    case Kind::CONCAT: return of(0) << score::node(node.args[1]).width | of(1);
-    case Kind::UREM: {
-        u128 a = of(0), b = of(1);
-        return score::node(node.args[1]).is_const() && b ? std::min(a, b - 1) : a;
-    }
-    case Kind::UDIV: {
-        const Node &divisor = score::node(node.args[1]);
-        return divisor.is_const() && divisor.value ? of(0) / divisor.value : highest;
-    }
-    case Kind::EXTRACT: return fits(node, depth) ? std::min(highest, of(0) >> unsigned(node.value)) : highest;
-    case Kind::ITE: return std::max(of(1), of(2));
-    case Kind::TABLE: return node.table->largest;
-    default: return highest;
-    }
-}
-
 Stride stride_of(Id offset) {
     const Node &node = score::node(offset);
     if (node.kind == Kind::ADD && score::node(node.args[1]).is_const()) {
@@ -121,9 +71,9 @@ Window window_of(Id offset, u64 last) {
     Window whole{offset, 0, last};
     if (node.kind == Kind::ADD && score::node(node.args[1]).is_const() && !score::node(node.args[1]).origins) {
         u128 first = score::node(node.args[1]).value, room = mask<u128>(node.width) - first;
-        if (first <= last && upper(node.args[0], DEEP) <= room) whole = {node.args[0], u64(first), u64(last - first)};
+        if (first <= last && upper(node.args[0]) <= room) whole = {node.args[0], u64(first), u64(last - first)};
     }
-    whole.last = u64(std::min<u128>(whole.last, upper(whole.from, DEEP)));
+    whole.last = u64(std::min<u128>(whole.last, upper(whole.from)));
     return whole;
 }
 

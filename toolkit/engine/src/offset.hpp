@@ -1,5 +1,5 @@
-// What is known of an offset into an object from its formula alone: how large it can be, and how far apart its values
-// lie.
+// What is known of an offset into an object from its formula alone: how far apart its values lie, and in which window
+// of the object.
 #pragma once
 
 #include "arena.hpp"
@@ -7,9 +7,6 @@
 namespace score {
 
 constexpr unsigned DEEP = 8;  // how deep formulas are looked into for what is known of their values
-
-// A value that it never exceeds, as an unsigned number.
-u128 upper(Id expr, unsigned depth);
 
 struct Stride {
     unsigned step;  // the offset is some number << step,

@@ -9,6 +9,7 @@
 
 #include "blake2b.hpp"
 #include "build.hpp"
+#include "interval.hpp"
 #include "offset.hpp"
 
 namespace score {
@@ -168,7 +169,7 @@ Addresses in_order(std::vector<u64> values) {
 
 // Of what is no table: an index, scaled.
 Addresses scaled(Id expr) {
-    u128 last = upper(expr, DEEP);
+    u128 last = upper(expr);
     Stride stride = stride_of(expr);
     if (stride.rest > last || (last - stride.rest) >> stride.step >= MOST_ADDRESSES) return std::nullopt;
     std::vector<u64> values;
@@ -230,7 +231,7 @@ Ref is_address(Id address, u64 value) {
 Ref within(Id offset, i128 last) {
     Ref limit = constant(u128(last), node(offset).width);
     // What opaque code said may be another number in other runs, whatever it is in this one.
-    bool sure = last >= 0 && !node(offset).origins && upper(offset, DEEP) <= u128(last);
+    bool sure = last >= 0 && !node(offset).origins && upper(offset) <= u128(last);
     return sure ? truth(true) : less_equal(Kind::ULT, offset, limit);
 }
 
@@ -301,7 +302,7 @@ std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadC
     if (!add_parts(address, DEEP, sum) || !sum.pointer) return std::nullopt;
     if (size < 1 || size > 8) throw std::invalid_argument("an element has 1 to 8 bytes");
     const Node &entry = node(sum.pointer);
-    u128 last = sum.rest ? upper(sum.rest, DEEP) : 0;
+    u128 last = sum.rest ? upper(sum.rest) : 0;
     Stride stride = sum.rest ? stride_of(sum.rest) : Stride{0, 0};
     unsigned width = sum.rest ? std::max(1u, bits_of(last >> stride.step)) : 0;
     if (width > 63 || u128(entry.table->entries.size()) << width > MOST_ENTRIES) return std::nullopt;

@@ -295,6 +295,12 @@ def follow(address: Expr, size: int, read: Callable[[int], bytes | None], /) -> 
 
 # --- what the path says ----------------------------------------------------------------------------------------
 
+def interval_of(expr: Expr, /) -> tuple[int, int]:
+    """Between which numbers all values of a formula lie, whatever the input is."""
+
+def is_refuted(condition: Expr, /) -> bool:
+    """Whether no input makes the condition true, by the intervals of what it compares. False: not known."""
+
 def most_values(expr: Expr, limits: Mapping[Expr, int], /) -> int:
     """No more than so many values; of a formula that is too deep, 2 to the power of its width. `limits`: a
     dictionary."""

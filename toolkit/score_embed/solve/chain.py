@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import is_refuted
 from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
@@ -38,7 +39,7 @@ class UnsoundAnswer(AssertionError):
 
 
 class DomainLayer:
-    """Byte sets. An empty intersection is unsat; a member is sat only if nothing else binds the byte."""
+    """Byte sets and intervals. An empty intersection is unsat; a member is sat only if nothing else binds the byte."""
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
@@ -46,7 +47,7 @@ class DomainLayer:
     def solve(self, query: Query) -> Answer:
         index = query.target.only_byte
         if index < 0:
-            if negate(query.target) in query.several:  # the path says the opposite
+            if negate(query.target) in query.several or is_refuted(query.target):  # the path says the opposite
                 return _REFUTED
             return self._inner.solve(query)
         left = query.sets.get(index, FULL) & byte_set(query.target)
