@@ -128,3 +128,56 @@ def test_that_an_entry_of_a_table_is_null_is_asked_of_nobody(pinned: bool) -> No
     answer = chain.answer_cheaply(Query(null, {}, several, b"ab", tuple(several)))
     assert answer is not None
     assert (answer.result, answer.layer) == (Result.UNSAT, Layer.DOMAIN)
+
+
+WORD = build.concat(build.byte(0), build.byte(1))
+
+
+@pytest.mark.parametrize(
+    ("wide", "number", "narrow", "at"),
+    [
+        (build.binary(Kind.MUL, build.zext(WORD, 64), const(8, 64)), 0x220, WORD, 0x44),
+        (build.binary(Kind.MUL, build.zext(WORD, 64), const(24, 64)), 24 * 77, WORD, 77),
+        (build.binary(Kind.MUL, WORD, const(5, 16)), 5 * 20_000 & 0xFFFF, WORD, 20_000),
+        (build.binary(Kind.XOR, WORD, const(0x1234, 16)), 0x1200, WORD, 0x34),
+        (build.concat(WORD, const(5, 4)), 0x12345, WORD, 0x1234),
+    ],
+)
+def test_what_equals_a_constant_is_said_of_what_it_is_computed_from(
+    wide: Expr, number: int, narrow: Expr, at: int
+) -> None:
+    assert build.binary(Kind.EQ, wide, const(number, wide.width)) is build.binary(
+        Kind.EQ, narrow, const(at, narrow.width)
+    )
+
+
+def test_what_no_step_leads_to_equals_nothing() -> None:
+    scaled = build.binary(Kind.MUL, build.zext(WORD, 64), const(8, 64))
+    for number in (0x221, 8 << 16, 0xFFFFFFFF9FFF7860):
+        assert build.binary(Kind.EQ, scaled, const(number, 64)) is build.FALSE
+    assert build.binary(Kind.EQ, build.concat(WORD, const(5, 4)), const(0x12346, 20)) is build.FALSE
+
+
+@pytest.mark.parametrize("limit", [30, 31, 32])
+def test_what_the_interval_decides_is_no_condition(limit: int) -> None:
+    rest = build.binary(Kind.UREM, WORD, const(31, 16))
+    assert (build.binary(Kind.EQ, rest, const(limit, 16)) is build.FALSE) == (limit > 30)
+    assert (build.binary(Kind.ULT, rest, const(limit, 16)) is build.TRUE) == (limit > 30)
+    assert (build.binary(Kind.ULT, const(limit, 16), rest) is build.FALSE) == (limit >= 30)
+    more = build.binary(Kind.ADD, rest, const(100, 16))
+    assert (build.binary(Kind.ULT, const(limit + 69, 16), more) is build.TRUE) == (limit < 31)
+    assert (build.binary(Kind.ULT, more, const(limit + 69, 16)) is build.FALSE) == (limit < 32)
+
+
+def test_what_opaque_code_said_decides_nothing() -> None:
+    """It may be another number in other runs."""
+    opaque = build.const(31, 16, frozenset({3}))
+    rest = build.binary(Kind.UREM, WORD, opaque)
+    for wanted in (
+        build.binary(Kind.EQ, rest, const(40, 16)),
+        build.binary(Kind.ULT, rest, const(40, 16)),
+        build.binary(Kind.EQ, build.binary(Kind.XOR, WORD, opaque), const(40, 16)),
+        build.binary(Kind.ULT, build.binary(Kind.UREM, WORD, const(31, 16)), build.const(40, 16, frozenset({3}))),
+    ):
+        assert wanted.deps
+        assert wanted.origins == {3}

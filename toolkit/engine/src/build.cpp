@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ieee.hpp"
+#include "interval.hpp"
 #include "operate.hpp"
 
 namespace score {
@@ -14,6 +15,7 @@ constexpr u64 JOINS = set_of({Kind::OR, Kind::ADD, Kind::XOR});     // all alike
 constexpr u64 LOW_BITS = set_of({Kind::ADD, Kind::SUB, Kind::MUL});  // their low bits depend on low bits only
 constexpr u64 BITWISE = set_of({Kind::AND, Kind::OR, Kind::XOR});
 constexpr u64 THIN = set_of({Kind::CONST, Kind::BYTE, Kind::ZEXT, Kind::SEXT, Kind::CONCAT, Kind::EXTRACT});
+constexpr u64 BOUNDED = QUOTIENTS | set_of({Kind::AND, Kind::LSHR, Kind::ITE, Kind::TABLE, Kind::ADD, Kind::OR});
 constexpr u64 WIDENS = set_of({Kind::ZEXT, Kind::SEXT});
 constexpr u64 BINARY = QUOTIENTS | SHIFTS | set_of({Kind::ADD, Kind::SUB, Kind::MUL, Kind::AND, Kind::OR, Kind::XOR,
                                                     Kind::EQ, Kind::ULT, Kind::SLT});
@@ -102,20 +104,58 @@ bool widen_alike(const Node &a, const Node &b) {
     return a.kind == b.kind && is_in(a.kind, WIDENS) && node(a.args[0]).width == node(b.args[0]).width;
 }
 
+// The number whose product with an odd one is 1, in 128 bits and so in any lower ones (Newton's iteration: each turn
+// doubles the bits that are right, and of an odd number the lowest three are).
+u128 inverse_of(u128 odd) {
+    u128 found = odd;
+    for (unsigned right = 3; right < WIDEST; right *= 2) found *= 2 - odd * found;
+    return found;
+}
+
+// `x * factor == product`: of x as many bits are known as the factor does not shift out.
+Ref equal_product(Id x, u128 factor, u128 product) {
+    unsigned width = node(x).width, shift = zeros_of(factor);
+    if (product & mask<u128>(shift)) return truth(false);
+    return binary(Kind::EQ, extract(x, 0, width - shift),
+                  constant((product >> shift) * inverse_of(factor >> shift), width - shift));
+}
+
+// What equals a constant, said of what it is computed from by a step that can be taken back: then the path knows that
+// from there on, too.
+Ref equal_to(Id a, Id b) {
+    const Node &x = node(a), &y = node(b);
+    if (x.width == 1 && !y.origins) return y.value ? Ref(a) : bit_not(a);
+    if (x.kind == Kind::ADD && node(x.args[1]).is_const())
+        return binary(Kind::EQ, x.args[0], binary(Kind::SUB, b, x.args[1]));
+    if (x.kind == Kind::SUB && y.value == 0 && !y.origins) return binary(Kind::EQ, x.args[0], x.args[1]);
+    if (is_in(x.kind, WIDENS)) {
+        Id inner = x.args[0];
+        Ref low = constant(y.value, node(inner).width, y.origins);
+        Ref widened = x.kind == Kind::ZEXT ? zext(low, x.width) : sext(low, x.width);
+        return node(widened).value == y.value ? binary(Kind::EQ, inner, low) : constant(0, 1, y.origins);
+    }
+    if (x.origins || y.origins) return Ref();
+    if (x.arity == 2 && node(x.args[1]).is_const()) {
+        const Node &last = node(x.args[1]);
+        if (x.kind == Kind::MUL) return equal_product(x.args[0], last.value, y.value);
+        if (x.kind == Kind::XOR) return binary(Kind::EQ, x.args[0], constant(y.value ^ last.value, x.width));
+        if (x.kind == Kind::CONCAT) {
+            if ((y.value & mask<u128>(last.width)) != last.value) return truth(false);
+            return binary(Kind::EQ, x.args[0], constant(y.value >> last.width, x.width - last.width));
+        }
+    }
+    if (is_in(x.kind, BOUNDED)) {
+        Interval between = Intervals().of(a);
+        if (y.value < between.least || y.value > between.most) return truth(false);
+    }
+    return Ref();
+}
+
 Ref equal(Id a, Id b) {
     if (a == b) return truth(true);
     const Node &x = node(a), &y = node(b);
     if (y.is_const()) {
-        if (x.width == 1 && !y.origins) return y.value ? Ref(a) : bit_not(a);
-        if (x.kind == Kind::ADD && node(x.args[1]).is_const())
-            return binary(Kind::EQ, x.args[0], binary(Kind::SUB, b, x.args[1]));
-        if (x.kind == Kind::SUB && y.value == 0 && !y.origins) return binary(Kind::EQ, x.args[0], x.args[1]);
-        if (is_in(x.kind, WIDENS)) {
-            Id inner = x.args[0];
-            Ref low = constant(y.value, node(inner).width, y.origins);
-            Ref widened = x.kind == Kind::ZEXT ? zext(low, x.width) : sext(low, x.width);
-            return node(widened).value == y.value ? binary(Kind::EQ, inner, low) : constant(0, 1, y.origins);
-        }
+        if (Ref found = equal_to(a, b)) return found;
     } else if (widen_alike(x, y)) {
         return binary(Kind::EQ, x.args[0], y.args[0]);
     }
@@ -161,6 +201,11 @@ Ref less(Kind kind, Id a, Id b) {
     if (limit.is_const()) {
         if (kind == Kind::ULT && wide_first && limit.value == 0) return constant(0, 1, limit.origins);
         if (Ref narrowed = narrow(kind, wide, limit, wide_first)) return narrowed;
+        if (kind == Kind::ULT && is_in(wide.kind, BOUNDED) && !wide.origins && !limit.origins) {
+            Interval between = Intervals().of(wide_first ? a : b);
+            if (wide_first ? between.most < limit.value : limit.value < between.least) return truth(true);
+            if (wide_first ? between.least >= limit.value : limit.value >= between.most) return truth(false);
+        }
     }
     return raw(kind, 1, {a, b});
 }
