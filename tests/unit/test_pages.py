@@ -171,7 +171,7 @@ def test_a_line_of_a_project_is_one_bug(tmp_path: Path) -> None:
     )
     both = project.document([many, later], tmp_path)
     assert both.count("<article") == 3
-    places = re.findall(r"<article.*?</span>([^<>]+:\d+)<", both, re.DOTALL)
+    places = re.findall(r"<article.*?</span>([^<>]+:\d+)<", both.replace("<wbr>", ""), re.DOTALL)
     assert places == ["a b.c:3", "a b.c:5", "a b.c:3"]
 
 
