@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "build.hpp"
+#include "evaluate.hpp"
 #include "interval.hpp"
 
 namespace score {
@@ -99,6 +100,25 @@ std::pair<Id, u128> limit_of(Id condition) {
 Ref replaced(Id expr, const Constants &known, const Deps &reach) {
     Seen seen;
     return replaced(expr, known, reach, REPLACED, seen);
+}
+
+Ref substituted(Id expr, const std::function<Id(Id)> &others) {
+    Seen made;
+    for (Id id : nodes({expr})) {
+        const Node &node = score::node(id);
+        if (Id other = others(id)) {
+            made.emplace(id, Ref(other));
+            continue;
+        }
+        Ref arguments[3];
+        bool changes = false;
+        for (unsigned i = 0; i < node.arity; ++i) {
+            arguments[i] = made.at(node.args[i]);
+            changes |= arguments[i] != node.args[i];
+        }
+        made.emplace(id, changes ? rebuilt(id, arguments) : Ref(id));
+    }
+    return made.at(expr);
 }
 
 }  // namespace score

@@ -24,4 +24,7 @@ std::pair<Id, u128> limit_of(Id condition);
 // The formula, or one that is equal to it where each of the `known` is its constant. `reach`: their input bytes.
 Ref replaced(Id expr, const Constants &known, const Deps &reach);
 
+// The formula with other ones for some of its parts (0: none), however deep these lie.
+Ref substituted(Id expr, const std::function<Id(Id)> &others);
+
 }  // namespace score

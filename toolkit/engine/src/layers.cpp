@@ -113,6 +113,13 @@ Ref replaced_by(Given expr, nb::dict known, const Deps &reach) {
         reach);
 }
 
+Ref substituted_by(Given expr, nb::dict others) {
+    return substituted(expr, [&](Id id) {
+        PyObject *found = looked_up(others, id);
+        return found ? id_of(found) : 0;
+    });
+}
+
 void check_count(std::size_t bytes) {
     if (!bytes || bytes > MOST_ROW_BYTES) throw std::invalid_argument("rows are of one byte to eight");
 }
@@ -217,6 +224,7 @@ void add_layers(nb::module_ &m) {
     m.def("most_values", most_values_of);
     m.def("limit_of", limit);
     m.def("replaced", replaced_by);
+    m.def("substituted", substituted_by);
     m.def("changed_bytes", [](nb::handle a, nb::handle b) {
         Data one(a), other(b);
         const Input &x = one, &y = other;

@@ -57,6 +57,7 @@ class Layer(StrEnum):
     MODEL = "model"
     FINITE = "finite"
     CHOICES = "choices"
+    CUT = "cut"
     SEARCH = "search"
     ENUMERATE = "enumerate"
     CACHE = "cache"

@@ -312,6 +312,9 @@ def replaced(expr: Expr, known: Mapping[Expr, Expr], reach: int, /) -> Expr:
     """The formula, or one that is equal to it where each of the `known` (a dictionary) is its constant. `reach`: their
     input bytes."""
 
+def substituted(expr: Expr, others: Mapping[Expr, Expr], /) -> Expr:
+    """The formula with other ones of the same width for some of its parts (a dictionary), however deep these lie."""
+
 class Chosen:
     """Formulas as they are where every choice in them is made as in one run."""
 

@@ -1,9 +1,9 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was proved
-before, a value at hand, local search, tables, all assignments of two bytes, Z3 that stays, Z3 from the start. Why in
-this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses
-it, and counts.
+before, a value at hand, local search, tables, all assignments of two bytes, cuts, Z3 that stays, Z3 from the start.
+Why in this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before
+anyone uses it, and counts.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.choices import ChoicesLayer
+from score_embed.solve.cuts import CutLayer
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.finite import FiniteLayer
@@ -32,6 +33,7 @@ _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 _REFUSED = 4 * _VALUES_TRIED
 _REMEMBERED = 10_000  # conditions
+_KEPT_OF_CUTS = 1 << 20  # cells of tables that are remembered for them
 
 
 class UnsoundAnswer(AssertionError):
@@ -47,7 +49,8 @@ class DomainLayer:
     def solve(self, query: Query) -> Answer:
         index = query.target.only_byte
         if index < 0:
-            if negate(query.target) in query.several or is_refuted(query.target):  # the path says the opposite
+            # No input is so, or the path says the opposite.
+            if is_refuted(query.target) or negate(query.target) in query.several:
                 return _REFUTED
             return self._inner.solve(query)
         left = query.sets.get(index, FULL) & byte_set(query.target)
@@ -348,7 +351,10 @@ def _last(limit: Limit) -> Solver:
     from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
     plain = SmtLayer(limit)
-    return ArithmeticLayer(plain, LearningLayer(plain, limit), PathLayer(plain, limit))
+    whole = ArithmeticLayer(plain, LearningLayer(plain, limit), PathLayer(plain, limit))
+    nobody = EnumerateLayer(_Nobody(), limit)
+    quick = DomainLayer(EqualityLayer(FiniteLayer(nobody, limit, kept=_KEPT_OF_CUTS), limit=limit))
+    return CutLayer(quick, whole, SearchLayer(plain), lambda: limit.trial)
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:

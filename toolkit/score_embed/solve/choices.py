@@ -9,9 +9,8 @@ waits behind all others (docs/design/exploration.md), and is then asked as it st
 from __future__ import annotations
 
 from score_embed.contract.words import Layer
-from score_embed.formula.domain import FULL, byte_set
-from score_embed.formula.expr import Chosen, Expr, bytes_of
-from score_embed.solve.query import Answer, Limit, Query, Result, Solver
+from score_embed.formula.expr import Chosen
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver, sliced
 
 
 class ChoicesLayer:
@@ -42,26 +41,4 @@ class ChoicesLayer:
             conditions[plain] = None
             conditions.update(dict.fromkeys(deciding))
             chosen = chosen or bool(deciding)
-        return _slice(target, list(conditions), query) if chosen else None
-
-
-def _slice(target: Expr, conditions: list[Expr], query: Query) -> Query:
-    """The question with those of the conditions that it depends on. All of them hold in the run."""
-    sets = dict(query.sets)
-    several = []
-    for condition in conditions:
-        index = condition.only_byte
-        if index >= 0:
-            sets[index] = sets.get(index, FULL) & byte_set(condition)
-        elif condition.deps:
-            several.append(condition)
-    deps, kept = target.deps, []
-    while True:
-        joining = [condition for condition in several if condition.deps & deps]
-        if not joining:
-            break
-        kept += joining
-        several = [condition for condition in several if not condition.deps & deps]
-        for condition in joining:
-            deps |= condition.deps
-    return Query(target, {index: sets[index] for index in bytes_of(deps) if index in sets}, kept, query.data)
+        return sliced(target, conditions, query.sets, query.data) if chosen else None

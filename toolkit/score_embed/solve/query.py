@@ -9,13 +9,14 @@ campaign: layers look here now and then whether it does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Passed, questions_are
+from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr, Memo, bytes_of, evaluate
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
@@ -97,6 +98,28 @@ class Query(NamedTuple):
         for index in self.sets:
             deps |= 1 << index
         return deps
+
+
+def sliced(target: Expr, conditions: Iterable[Expr], sets: Mapping[int, int], data: bytes) -> Query:
+    """The question with those of the conditions that it depends on. All of them hold in the run."""
+    sets = dict(sets)
+    several = []
+    for condition in conditions:
+        index = condition.only_byte
+        if index >= 0:
+            sets[index] = sets.get(index, FULL) & byte_set(condition)
+        elif condition.deps:
+            several.append(condition)
+    deps, kept = target.deps, []
+    while True:
+        joining = [condition for condition in several if condition.deps & deps]
+        if not joining:
+            break
+        kept += joining
+        several = [condition for condition in several if not condition.deps & deps]
+        for condition in joining:
+            deps |= condition.deps
+    return Query(target, {index: sets[index] for index in bytes_of(deps) if index in sets}, kept, data)
 
 
 class Answer(NamedTuple):
