@@ -135,6 +135,14 @@ def test_a_byte_that_does_not_hold_in_the_run_is_no_set_of_the_search() -> None:
     assert evaluate(several[0], answer.apply(DATA)) == 1
 
 
+def test_what_holds_in_the_run_is_answered_too() -> None:
+    """As a check asks that may be violated already."""
+    found = looked_up(bucket(), list(range(1, BUCKETS + 1)))
+    target = equal(found, evaluate(found, DATA))
+    answer = cut(Asked(Nobody()), Asked()).solve(Query(target, {}, [], DATA))
+    assert (answer.result, evaluate(target, answer.apply(DATA))) == (Result.SAT, 1)
+
+
 def test_what_has_few_bytes_or_many_values_is_no_part() -> None:
     for target in (
         equal(bucket(range(2)), 3),

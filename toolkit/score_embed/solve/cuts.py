@@ -107,4 +107,5 @@ def _with_parts(query: Query, wanted: Mapping[_Part, int]) -> Query:
             sets[index] = sets.get(index, FULL) & byte_set(condition)
         elif condition.deps:
             several.append(condition)
-    return Query(missing[0], sets, [*missing[1:], *several], query.data)
+    target, *others = [*missing, *several]
+    return Query(target, sets, others, query.data)
