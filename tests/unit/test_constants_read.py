@@ -230,6 +230,19 @@ def test_an_entry_that_the_path_knows_is_a_constant_though_its_index_is_not(hold
     assert bool(path.pins) is not holds
 
 
+@pytest.mark.parametrize("compared", [compare(Op.EQ, slot(2, 8), 0), compare(Op.ULT, slot(2, 8), 1)])
+@pytest.mark.parametrize("holds", [True, False])
+def test_what_is_compared_is_a_constant_where_one_value_is_left(compared: Template, holds: bool) -> None:
+    """`(given + 255) >> 8` that is not 0 is 1 for 255 values of `given`: what a harness's pointer is made of."""
+    step = (leaf_step(0, 8), Step(Op.ZEXT, 32), Step(Op.CONST, 32, 255), Step(Op.ADD, 32), Step(Op.CONST, 32, 8))
+    given = Template((slot(1, 8),), (*step, Step(Op.LSHR, 32), Step(Op.TRUNC, 8)))
+    made = assign(32, slot(2, 8), given)
+    sent = Stream().head(32).head(31, int(holds)).head(30)
+    path = follow(b"\0" if holds else b"\7", sent, made, condition(31, compared))
+    assert len(path.conditions) == 1
+    assert path.pins == []
+
+
 def test_no_object_at_all_forks_on_an_address_of_few_values() -> None:
     path = follow(b"\2", Stream().head(20, 0), READ)
     (fork,) = path.conditions

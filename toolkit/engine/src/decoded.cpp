@@ -1,6 +1,7 @@
 #include "decoded.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "build.hpp"
 #include "columns.hpp"
@@ -14,10 +15,37 @@ namespace {
 
 constexpr ByteSet FULL = {~u64(0), ~u64(0), ~u64(0), ~u64(0)};
 
-bool has_one_at_most(const ByteSet &set) {
+constexpr int MOST = 128;  // of a byte's 256 values
+
+int values_left(const ByteSet &set) {
     int count = 0;
     for (u64 word : set) count += __builtin_popcountll(word);
-    return count <= 1;
+    return count;
+}
+
+// The only argument that is no constant; 0: there are several.
+Id unknown_of(Id expr) {
+    const Node &node = score::node(expr);
+    Id found = 0;
+    for (unsigned i = 0; i < node.arity; ++i) {
+        if (score::node(node.args[i]).is_const()) continue;
+        if (found) return 0;
+        found = node.args[i];
+    }
+    return found;
+}
+
+// The value of a formula of one byte that all of these values of the byte give it.
+std::optional<u128> only_value(Id expr, const ByteSet &values) {
+    const Column &each = column(expr);
+    std::optional<u128> found;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        if (!(values[byte / 64] >> byte % 64 & 1)) continue;
+        u128 value = u128(each.high ? (*each.high)[byte] : 0) << 64 | each.low[byte];
+        if (found && *found != value) return std::nullopt;
+        found = value;
+    }
+    return found;
 }
 
 }  // namespace
@@ -143,7 +171,10 @@ void Decoded::learn(Id condition) {
         old_sets_.push_back(sets_[index]);
         log_.push_back({Table::SET, true, index, 0, Ref(), Ref(), 0});
         sets_[index] = after;
-        if (has_one_at_most(after)) settled_ = Deps::both(settled_, node.deps);
+        if (int left = values_left(after); left <= 1)
+            settled_ = Deps::both(settled_, node.deps);
+        else if (left > MOST)
+            learn_compared(condition, after);
         return;
     }
     if (is_equation) return fix(node.args[0], node.args[1]);
@@ -161,6 +192,25 @@ void Decoded::learn(Id condition) {
         Ref zero = constant(0, score::node(formula).width);
         fix(formula, zero);
     }
+}
+
+// What is compared may have one value left where its byte has several: `(given + 255) >> 8` that is not 0. The smallest
+// part of it that has one is the one that other formulas have in common with it. Entries of tables are known above; of
+// these, and of single bits, to know more costs more than it brings.
+void Decoded::learn_compared(Id condition, const ByteSet &left) {
+    Id part = 0;
+    u128 value = 0;
+    for (Id next = unknown_of(condition); next; next = unknown_of(next)) {
+        const Node &inner = score::node(next);
+        if (inner.kind == Kind::BYTE || inner.floats || inner.origins || inner.reads) break;
+        if (inner.width == 1 && !part) continue;  // the condition itself, negated
+        std::optional<u128> only = only_value(next, left);
+        if (!only) break;
+        part = next, value = *only;
+    }
+    if (!part) return;
+    Ref constant = score::constant(value, score::node(part).width);
+    fix(part, constant);
 }
 
 // From here on the formula has this value.

@@ -88,6 +88,7 @@ class Decoded {
         u128 most;
     };
 
+    void learn_compared(Id condition, const ByteSet &left);
     void fix(Id value, Id constant);
     Ref constant_of(const Ref &leaf);
     bool is_open(Id expr, u128 stored, u128 computed);
