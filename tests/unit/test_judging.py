@@ -160,6 +160,21 @@ def test_a_trace_that_cannot_be_read_twice_is_the_program_s_doing() -> None:
     assert made.shows_again(done.test, done.finished)
 
 
+def test_a_stack_that_is_used_up_amid_an_event_needs_no_other_run() -> None:
+    """The target lives and says so; another one may come as far as one call more or less."""
+    cut = lives(EVENTS + b"\xff")._replace(verdict=Verdict.STACK_OVERFLOW, pc=64, stack=(16,), site=17)
+    target = Scripted(cut, cut._replace(events=EVENTS))
+    made, searched = runner(target)
+    pair = next_pair(searched)
+    done = made.finish(partial(record, searched), pair, made.begin(pair, 1, b""))
+    finished = done.finished
+    assert (finished.verdict, finished.events, finished.conditions) == (Verdict.STACK_OVERFLOW, EVENTS, 1)
+    assert (finished.pc, finished.stack, finished.site) == (64, (16,), 17)
+    assert (len(target.runs), len(done.brought.outcome.children)) == (1, 1)
+    assert made.shows_again(done.test, finished)
+    assert not runner(Scripted(lives()))[0].shows_again(done.test, finished)
+
+
 def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
     ends = [end(Verdict.SIGNAL, 15), end(Verdict.RESET), end(Verdict.LOCK_UP), end(Verdict.SIGNAL, 11)]
     made, searched = runner(Scripted(*ends * 20))

@@ -6,6 +6,8 @@ the test ended as the second run says. If it dies, too, further runs decide: two
 the same events are a verdict like any other, and the path is known as far as the target lived. What ends in another way
 each time is LOST. SIGKILL is what the OOM killer and people use, so it takes four accounts.
 
+A stack can be used up while an event is written. Then the target lives and says so, and only the last event is lost.
+
 The first run is no witness of its end. Its last events were still in the target, so an end from outside, at whatever
 moment, would look like any other that came later.
 """
@@ -49,6 +51,8 @@ class Judge:
         Raises TargetError if the target cannot be started again.
         """
         known = self._read(test, first)
+        if first.verdict is Verdict.STACK_OVERFLOW and not first.partial:
+            return known._replace(pc=first.pc, stack=first.stack, site=first.site)
         runs: list[Finished] = []  # that said all at once, and died
         try:
             while len(runs) < (_MOST_KILLED if any(map(_is_kill, (first, *runs))) else _MOST):

@@ -53,8 +53,7 @@ class Runner:
     def try_out(self, test: Run) -> Finished:
         """The same, of a run that was made before."""
         self._attempted = True
-        finished = self.target.run(test)
-        return self._judge.judge(test, finished) if is_doubtful(finished) else finished
+        return self._told(test, self.target.run(test))
 
     def complete(self, data: bytes) -> tuple[Run, Finished]:
         """The same, with as much input as the program asks for. Raises TargetError if the target cannot hold that."""
@@ -100,7 +99,8 @@ class Runner:
         try:
             brought = record(pair, finished, test.input)
         except TraceError as error:
-            test, finished = self._see_through(test, self._judge.judge(test, _damaged(finished, error.what)))
+            judged = self._judge.judge(test, _damaged(finished, error.what))
+            test, finished = self._see_through(test, judged)
             brought = record(pair, finished, test.input)
         self._count_lost(finished)
         self.longest = max(self.longest, finished.input_used)
@@ -132,6 +132,8 @@ class Runner:
         self.target.restart()
         fresh = Run(0, test.input, max_branches=self._max_branches, bounded=test.bounded)
         again = self._sensible(fresh, self.try_out(fresh))
+        if again.verdict is Verdict.STACK_OVERFLOW:  # at which call it is used up, the environment decides, too
+            return finished.verdict is Verdict.STACK_OVERFLOW
         return (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
 
     @property
@@ -140,14 +142,16 @@ class Runner:
         return self.target.info.input_capacity
 
     def _first(self, begun: Run) -> Finished:
-        finished = self.target.finish()
-        return self._judge.judge(begun, finished) if is_doubtful(finished) else finished
+        return self._told(begun, self.target.finish())
 
     def _again(self, test: Run) -> Finished:
         """The test with another input: all that it covers is of interest."""
         self.target.forget_coverage()
-        finished = self.target.run(test)
-        return self._judge.judge(test, finished) if is_doubtful(finished) else finished
+        return self._told(test, self.target.run(test))
+
+    def _told(self, test: Run, finished: Finished) -> Finished:
+        judged = is_doubtful(finished) or finished.verdict is Verdict.STACK_OVERFLOW  # which may end amid an event
+        return self._judge.judge(test, finished) if judged else finished
 
     def _see_through(self, test: Run, finished: Finished, strict: bool = False) -> tuple[Run, Finished]:
         """Once more with as much input as the program asks for, until that is enough or it shows that nothing is.
@@ -180,6 +184,8 @@ class Runner:
 
 
 def _damaged(finished: Finished, why: str) -> Finished:
+    if finished.verdict is Verdict.STACK_OVERFLOW:
+        return finished
     return finished._replace(verdict=Verdict.CORRUPTED, code=0, why_lost=why)
 
 
