@@ -144,6 +144,18 @@ def test_a_finding_of_its_own_is_a_bug() -> None:
     ]
 
 
+def test_a_call_of_a_null_pointer_is_one_bug() -> None:
+    """Who walks the stack from there misses the caller: its frame is taken for the callee's."""
+    place = Place("a.c", 4, "f", ("f", "g", "main"))
+    own = Bug.at(place, "null-dereference", {"x": 2}, 3, confirmed=True)
+    caller = Finding.at(Place("a.c", 9, "g", ("g", "main")), "null-dereference", ADDRESS)
+    one = Found(structs.replace(caller, confirmed=True), 3, {"x": 1}, "null-dereference", str(place))
+    assert all_bugs([own], [one]) == [own]
+    elsewhere = structs.replace(one, finding=structs.replace(one.finding, stack=("h", "main"), function="h"))
+    assert len(all_bugs([own], [elsewhere])) == 2
+    assert len(all_bugs([own], [structs.replace(one, verdict="return", place="")])) == 2  # another test
+
+
 @pytest.mark.parametrize(
     "one",
     [

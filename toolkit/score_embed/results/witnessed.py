@@ -26,6 +26,8 @@ _FAMILIES = (
     frozenset({"illegal-instruction", "unreachable"}),
 )
 
+_WILD_CALLS = ("null-dereference", "invalid-memory-access")  # what a call through a wrong pointer ends in
+
 
 def alike(kind: str, other: str) -> bool:
     """Whether two kinds at one place are the same fault."""
@@ -102,7 +104,8 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
 def _is_known(ours: Iterable[Bug], one: Found) -> bool:
     """A bug of ours at that line; or the one that this test ended with, if that is in the same function: where an
     expression has several lines, the two may name different ones. What code without probes does with its arguments we
-    find where it is called: then it is of the same kind, in a function that called the witness's."""
+    find where it is called: then it is of the same kind, in a function that called the witness's. Who calls what is no
+    function has no frame below the caller's own, and the witness, which walks up from there, misses that one."""
     finding = one.finding
     at = str(finding.place)
     if one.place == at:
@@ -116,6 +119,8 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
         if ended_here and bug.place.function == finding.place.function:
             return True
         if ended_here and bug.kind == finding.kind and bug.place.function in finding.place.stack:
+            return True
+        if ended_here and finding.kind in _WILD_CALLS and finding.place.stack == bug.place.stack[1:]:
             return True
     return False
 
