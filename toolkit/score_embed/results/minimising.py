@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from score_embed.results.bugs import Bug
+from score_embed.results.shown import pointer_of
 from score_embed.results.storage import damaged
 from score_embed.results.store import Store
 from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import Named
 
 MOST_RUNS = 200
-_GIVEN = " != NULL"
 Again = Callable[[bytes], bool]  # whether the same bug comes of an input
 
 
@@ -87,7 +87,7 @@ def _without(work: _Smaller, parts: Sequence[Named]) -> list[Named]:
 
 def _one(work: _Smaller, part: Named) -> None:
     """An object that cannot be all zero."""
-    if part.name.endswith(_GIVEN) or part.kind == "boolean":
+    if pointer_of(part.name) != part.name or part.kind == "boolean":
         work.try_(part, (1).to_bytes(part.size, "little"))
     elif part.kind == "text":
         _text(work, part)
@@ -161,7 +161,7 @@ def needed(
 
 def _is_needed(name: str, data: bytes, made: bytes, objects: Sequence[Named], again: Again) -> bool:
     part = next((part for part in objects if part.name == name), None)
-    if part is None or not name.endswith(_GIVEN) or part.value(made):
+    if part is None or pointer_of(name) == name or part.value(made):
         return True
     if part.value(data):
         return False

@@ -19,10 +19,11 @@ from score_embed.contract.entry import Array, Guess
 from score_embed.results.testcase import Named, Value, quoted
 
 Arrays = Sequence[Array]
-_GIVEN = " != NULL"
+_GIVEN = re.compile(r"(.*) != NULL(#\d+)?", re.DOTALL)
 _ELEMENT = re.compile(r"\[(\d+)\]")
 _CHOICE = re.compile(r"(?P<name>[^:]+): (?P<choices>0 .*)")
 _ANSWER = re.compile(r"\*?(\w+)\((.*)\)(.*?)(?:#\d+)?")
+_ALIAS = "as "  # what a pointer is that leads to another one's object (`frontend/harness/pointers.py`)
 _CALLED = " called"  # the only trace of a stub that gives nothing (`frontend/stub_body.py`)
 _MOST_HELD = 3  # numbers that a bug is said to rest on
 _MOST_CALLS = 4  # that it leaves
@@ -35,7 +36,7 @@ def readable(inputs: Mapping[str, Value], arrays: Arrays = ()) -> dict[str, Valu
     shown = {array.name: array for array in arrays}
     found: dict[str, Value] = {}
     for name, value in inputs.items():
-        pointer = name.removesuffix(_GIVEN)
+        pointer = pointer_of(name)
         if shown and _is_beyond(name, shown, inputs):
             continue
         if shown and (array := shown.get(name)) is not None:
@@ -85,14 +86,18 @@ def _is_beyond(name: str, arrays: Mapping[str, Array], inputs: Mapping[str, Valu
 
 
 def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) -> list[str]:
-    """What the user has to judge of an input: pointers that are null in it, and what functions without a body gave.
+    """What the user has to judge of an input: pointers that are null in it or lead to what others do, and what
+    functions without a body gave.
     `depends`: the inputs that the path depends on, what is asked last first; None: nobody knows."""
     nulls = _nulls(inputs)
-    said = {f"{name}{_GIVEN}": f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)}
+    said = {}
     for name, value in inputs.items():
+        if value == 0 and (pointer := pointer_of(name)) != name and not _is_behind(pointer, nulls):
+            said[name] = f"{pointer} may be NULL"
         choice = _CHOICE.fullmatch(name)
-        if choice is not None and _chosen(choice["choices"], value) == "null":
-            said[name] = f"{choice['name']} may be NULL"
+        chosen = str(_chosen(choice["choices"], value)) if choice is not None else ""
+        if choice is not None and (chosen == "null" or chosen.startswith(_ALIAS)):
+            said[name] = f"{choice['name']} may be {'NULL' if chosen == 'null' else chosen.removeprefix(_ALIAS)}"
     said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
     return [said[name] for name in (said if depends is None else depends) if name in said]
 
@@ -113,7 +118,7 @@ def held(
 
 
 def _is_held(name: str, states: Sequence[str]) -> bool:
-    is_choice = name.endswith(_GIVEN) or _CHOICE.fullmatch(name) is not None
+    is_choice = pointer_of(name) != name or _CHOICE.fullmatch(name) is not None
     return not is_choice and any(name.startswith(f"{pointer}->") for pointer in states)
 
 
@@ -125,8 +130,14 @@ def guess_of(name: str, guesses: Sequence[Guess]) -> str:
 
 
 def _nulls(inputs: Mapping[str, Value]) -> frozenset[str]:
-    given = (name for name, value in inputs.items() if name.endswith(_GIVEN) and value == 0)
-    return frozenset(name.removesuffix(_GIVEN) for name in given)
+    return frozenset(pointer for name, value in inputs.items() if value == 0 and (pointer := pointer_of(name)) != name)
+
+
+def pointer_of(name: str) -> str:
+    """The pointer that an input says is null or not; of any other input, that. What is said again in a test has a
+    number."""
+    given = _GIVEN.fullmatch(name)
+    return f"{given[1]}{given[2] or ''}" if given else name
 
 
 def _is_behind(name: str, nulls: frozenset[str]) -> bool:
@@ -135,7 +146,7 @@ def _is_behind(name: str, nulls: frozenset[str]) -> bool:
 
 def _is_of(name: str, pointer: str) -> bool:
     """Whether an input is the object, or in the object, that a pointer leads to."""
-    plain = name.removesuffix(_GIVEN)
+    plain = pointer_of(name)
     if plain == pointer:
         return True
     return plain.startswith((f"{pointer}->", f"{pointer}[", f"(*{pointer})", f"*{pointer}"))
@@ -174,8 +185,7 @@ def _sentence(name: str, value: Value) -> tuple[str, str]:
     """What did what, and to which value."""
     if name.endswith(_CALLED):
         return name, ""
-    if name.endswith(_GIVEN):
-        pointer = name.removesuffix(_GIVEN)
+    if (pointer := pointer_of(name)) != name:
         shown = "an object" if value else "NULL"
         return (f"{pointer} returned", shown) if pointer.endswith("()") else (f"{_written(pointer)}", shown)
     if name.endswith("()") and not name.startswith("*"):
