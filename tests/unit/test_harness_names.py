@@ -7,17 +7,18 @@ from pycparser import c_ast
 
 from score_embed.contract.entry import Array
 from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.harness import names, preconditions, uses
+from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
 from score_embed.frontend.harness.names import Field
-from score_embed.frontend.harness.nulls import Nulls
 from score_embed.frontend.harness.predicates import Predicates
 from score_embed.results.shown import readable, rests_on
 from score_embed.results.testcase import Value, quoted, raw_bytes
 
 
 def fields(words: str) -> list[Field]:
-    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, `=>p` one that is only handed on, all others
-    are numbers."""
+    """`*p` is a pointer, `**p` one to pointers that is subscripted, `p[]` an array, `->p` a pointer to one object,
+    `=>p` one that is only handed on, all others are numbers."""
     found = []
     for word in words.split():
         name = word.strip("*[]").removeprefix("->")
@@ -27,7 +28,8 @@ def fields(words: str) -> list[Field]:
             found.append(Field(name.removeprefix("=>"), "struct s", handed=True))
         else:
             pointer = "*" in word or "[]" in word
-            found.append(Field(name, "char" if pointer else "", not pointer, "[]" in word))
+            parallel = word.startswith("**")
+            found.append(Field(name, "char" if pointer else "", not pointer, "[]" in word, parallel=parallel))
     return found
 
 
@@ -61,6 +63,9 @@ def test_counts_of_parameters(words: str, counts: dict[str, str]) -> None:
         ("=>alloc size *data used", {"data": "size"}, [("used", "size")]),
         ("=>nodes count", {"nodes": "count"}, []),
         ("x y", {}, []),
+        ("**keys **values len", {"keys": "len", "values": "len"}, []),
+        ("**keys *values len", {"values": "len", "keys": "len"}, []),
+        ("**keys nkeys **values nvalues **other", {"keys": "nkeys", "values": "nvalues"}, []),
         ("*name id", {}, []),
     ],
 )
@@ -112,8 +117,80 @@ int f(int *a, int *b, int *c, int *d, struct n *e)
 """
 
 
+PROMISED = """
+void __assert_fail(const char *, const char *, unsigned, const char *);
+struct n { struct n *next, *last; };
+static void asserts(struct n *a) { (a != 0) ? (void) 0 : __assert_fail("a", "p.c", 1, "f"); }
+static void either(struct n *a) { if (a == 0 || a->next != 0) ; else __assert_fail("", "p.c", 1, "f"); }
+static void stops(struct n *a) { if (!a->last) __assert_fail("", "p.c", 1, "f"); }
+void f(struct n *a, struct n *b, struct n *c) { asserts(a); either(b); stops(c); }
+"""
+
+
+def test_what_is_asserted_not_to_be_null_is_never_null() -> None:
+    nulls = Followed(parse(PROMISED, "p.c"), compared_with_null)
+    assert {name for name in "abc" if nulls.argument("f", name)} == {"b"}
+    assert {name for name in ("next", "last") if nulls.member(name)} == {"next"}
+
+
+FREES = """
+void free(void *);
+void *realloc(void *, unsigned long);
+struct n { void *data, *other; };
+static void back(void *p) { free(p); }
+void f(void *a, void *b, void *c, struct n *n) { void *copy = a; back(copy); b = realloc(b, 3); free(n->data); }
+"""
+
+
+def test_what_is_freed_by_way_of_others_is_a_block_of_the_heap() -> None:
+    found = Followed(parse(FREES, "p.c"), freed)
+    assert {name for name in "abcn" if found.argument("f", name)} == {"a", "b"}
+    assert {name for name in ("data", "other") if found.member(name)} == {"data"}
+
+
+MEMBERS = """
+struct hooks { void *(*realloc)(void *, unsigned long); void (*free)(void *); int other; };
+void free(void *);
+static int called(void) { return 1; }
+static int taken(void) { return 2; }
+static int other(void) { return 3; }
+struct hooks table = { .free = free };
+int (*kept)(void) = taken;
+int f(struct hooks *h) { return h->realloc == 0 && h->other ? called() : 0; }
+"""
+
+
+def test_a_member_is_no_function_of_that_name() -> None:
+    tree = parse(MEMBERS, "p.c")
+    assert uses.functions_as_values(tree) & {"realloc", "free", "called", "taken", "other"} == {"free", "taken"}
+    assert set(uses.names_used(tree, "f")) == {"h", "called"}
+
+
+TAKEN = """
+struct context { int depth; };
+struct other;
+int pop(struct context *);
+static int walks(void *p) { struct context *c = p; return c->depth; }
+int by_call(void *p) { return pop(p); }
+int by_way(void *p) { return walks(p); }
+int by_another(void *p, void *q) { return walks(q); }
+int member(struct owner { void *held; } *o) { return pop(o->held); }
+"""
+
+
+@pytest.mark.parametrize(("function", "found"), [("by_call", 1), ("by_way", 2), ("by_another", 0)])
+def test_a_pointer_is_to_what_it_is_passed_on_for(function: str, found: int) -> None:
+    """And in what gets it, to what it is assigned to there; `walks` itself takes it for nothing."""
+    tree = parse(TAKEN, "p.c")
+    (node,) = (ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef) and ext.decl.name == function)
+    types = [to_c(one) for one in uses.seen_as(tree, node, "p")]
+    assert len([one for one in types if "context" in one]) == min(found, 1)
+    assert len(types) == found
+    assert [to_c(one) for one in uses.members_cast(tree)["held"]] == ["struct context *"]
+
+
 def test_what_is_compared_with_null_may_be_null() -> None:
-    nulls = Nulls(parse(CODE, "p.c"))
+    nulls = Followed(parse(CODE, "p.c"), compared_with_null)
     assert {name for name in "abcde" if nulls.argument("f", name)} == set("acde")
     assert {name for name in ("next", "value", "other") if nulls.member(name)} == {"next", "value"}
 
@@ -299,6 +376,9 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
     assert rests_on(inputs, ()) == []
     assert rests_on({"p: 0 null, 1 fresh, 2 q": 0}) == ["p may be NULL"]
     assert rests_on({"p: 0 null, 1 fresh, 2 q": 2}) == []
+    assert rests_on({"p->next: 0 its own, 1 as p, 2 null": 1}) == ["p->next may be p"]
+    assert rests_on({"p->next: 0 its own, 1 as p, 2 null": 0}) == []
+    assert rests_on({"a->get() != NULL": 1, "a->get() != NULL#2": 0}) == ["a->get()#2 may be NULL"]
     assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
 
 

@@ -39,7 +39,7 @@ def test_harnesses_stand_side_by_side() -> None:
     model = Toolchain(find_board("native")).data_model(())
     sources = [Source(Path("p.c"), CODE.replace("main", "__score_main"))]
     wanted = [Function("twice", "p.c", 2, "p.c"), Function("f", "p.c", 3, "p.c")]
-    scopes = Scopes(Types(model))
+    scopes = Scopes(Types(model), sources)
     with kept_trees():
         kept = [make(sources, function, number, model, Hints(), scopes) for number, function in enumerate(wanted, 1)]
     alone = [make(sources, function, number, model, Hints()) for number, function in enumerate(wanted, 1)]

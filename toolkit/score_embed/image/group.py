@@ -143,7 +143,7 @@ class Group:
 
     def _harnesses(self, sources: Sequence[Source], wanted: Sequence[Function]) -> dict[Function, Made]:
         made: dict[Function, Made] = {}
-        scopes = Scopes(Types(self._front.model))
+        scopes = Scopes(Types(self._front.model), sources)
         with kept_trees():
             for number, function in enumerate(wanted, 1):
                 self._progress(f"writing the harness of {function.name} ({number} of {len(wanted)})")

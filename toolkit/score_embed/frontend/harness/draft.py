@@ -37,6 +37,7 @@ class Pointee:
     promised: bool = False  # that it is not null
     weak: bool = False  # `count` is named after something else
     compared: bool = False  # with another pointer: it may lead back
+    freed: bool = False  # so it is to a block of the heap
     many: bool = False  # to an array, into which others point
     into: str = ""  # the pointer to that array
 
@@ -75,6 +76,13 @@ class Draft:
         self.rooms: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
         self.spans: dict[str, Span] = {}
+        self._defined: set[Record] = set()
+
+    def completed(self, record: Record) -> Record:
+        """A structure with its members. Where only another file has these, the harness defines one like it."""
+        found = self.scope.completed(record)
+        self.text.before += self.scope.elsewhere.definitions(found, self._defined)
+        return found
 
     @functools.cached_property
     def looks(self) -> Looks:

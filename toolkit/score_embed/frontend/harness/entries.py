@@ -147,14 +147,16 @@ def _numbered(text: str, number: int) -> str:
 
 
 def _defined(text: str) -> Iterator[str]:
-    """The functions that have a body."""
+    """The functions that have a body, and the structures."""
     depth = parentheses = 0
-    name = last = ""
+    name = last = before = ""
     for token in _TOKEN.finditer(text):
         word = token[0]
         if word in "{}":
             if word == "{" and depth == 0 and name:
                 yield name
+            elif word == "{" and depth == 0 and before in ("struct", "union"):
+                yield last
             depth += 1 if word == "{" else -1
             name = ""
         elif depth == 0:
@@ -163,4 +165,4 @@ def _defined(text: str) -> Iterator[str]:
             elif word in ";=":
                 name = ""
             parentheses += {"(": 1, ")": -1}.get(word, 0)
-            last = word
+            before, last = last, word

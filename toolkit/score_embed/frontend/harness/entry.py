@@ -81,8 +81,7 @@ def harness_of(
         tree = parse(source.text, str(source.path))
         for ext in tree.ext:
             if isinstance(ext, c_ast.FuncDef) and ext.decl.name == entry:
-                others = [other for other in sources if other is not source]
-                scope = (scopes or Scopes(Types(model))).of(source, tree, others)
+                scope = (scopes or Scopes(Types(model), sources)).of(source, tree)
                 said = hints or Hints()
                 own = replace(said, arguments=dict(said.arguments))  # the function's own text says more, of it alone
                 made = _Main(scope, ext, own)

@@ -81,7 +81,7 @@ class Field:
     """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count;
     `single`: a pointer to one object as the code shows; `sized`: of a number, that its type alone says it is a size; of
     a pointer, that it is to numbers or to nobody knows what; `handed`: one to a structure that the code only hands on
-    to others."""
+    to others; `parallel`: one to pointers or structures of which the code uses several."""
 
     name: str
     element: str = ""
@@ -90,6 +90,7 @@ class Field:
     single: bool = False
     sized: bool = False
     handed: bool = False
+    parallel: bool = False
 
 
 @dataclass
@@ -250,7 +251,16 @@ def of_members(fields: Sequence[Field]) -> Counts:
             if beside and beside[0].name not in found.of:
                 found.of[beside[0].name] = number.name
     _positions(fields, found)
+    _in_parallel(pointers, found)
     return found
+
+
+def _in_parallel(pointers: Sequence[Field], found: Counts) -> None:
+    """`{keys, values, len}`: the only number of a structure that counts elements counts those of all its arrays of
+    pointers or structures."""
+    rooms = {*found.of.values()}
+    if len(rooms) == 1:
+        found.of |= {p.name: room for p in pointers for room in rooms if p.parallel and p.name not in found.of}
 
 
 def _is_text(pointer: Field) -> bool:

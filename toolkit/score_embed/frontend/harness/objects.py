@@ -45,6 +45,7 @@ class Objects:
     def target(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, read_only: bool) -> str | None:
         """The address of a fresh object for the pointer; None if the pointer stays null within the harness's bounds."""
         if isinstance(to, Struct):
+            to = replace(to, record=self._draft.completed(to.record))
             if to.record.members is None:
                 raise Unmakeable("nobody says here what it is to")
             if self._draft.scope.is_foreign(to.record):
@@ -69,7 +70,7 @@ class Objects:
             return self._elements(to, inner, pointee, hint)
         if isinstance(to, (Struct, Pointer, Array)) or pointee.single:
             return self._object(to, inner, read_only)
-        return self._unknown(to, inner)
+        return self._block(to, inner) if pointee.freed else self._unknown(to, inner)
 
     def buffer(self, to: CType, name: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         """An array that is an argument itself, under its name."""
@@ -147,6 +148,15 @@ class Objects:
     @staticmethod
     def _in_array(to: CType, spot: Spot) -> Spot:
         return replace(spot, records=(*spot.records, to.record)) if isinstance(to, Struct) else spot
+
+    def _block(self, to: CType, spot: Spot) -> str:
+        """Numbers, nobody knows how many, in a block of the heap: the program frees it."""
+        place = self._draft.text.array_of(to, self._draft.text.fresh(spot.label, "_block"), ELEMENTS)
+        self._fill(to, place, spot, ELEMENTS)
+        if is_plain(to):
+            self._draft.text.array(spot.label, to)
+        self._draft.text.guess(spot.label, f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        return place
 
     def _unknown(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many: what lies behind them is not held against the function."""

@@ -145,6 +145,7 @@ class Parameters:
         promised = name in self.said.not_null
         looks = self._draft.hints.all_null or self._draft.scope.nulls.argument(self._node.decl.name, name)
         pointee = Pointee(self._count(count, counts, local), nullable=looks and not promised, promised=promised)
+        pointee = replace(pointee, freed=self._draft.scope.freed.argument(self._node.decl.name, name))
         span = self._draft.spans.get(name, Span())
         has_array = name in self._draft.spans and not span.into
         pointee = replace(pointee, weak=name in counts.weak and not hint.count, many=has_array, into=span.into)
@@ -258,7 +259,7 @@ class Parameters:
             return self._draft.scope.seen_as(to.record)
         if not isinstance(to, Void):
             return None
-        for node in uses.seen_as(self._node.body, name):
+        for node in uses.seen_as(self._draft.scope.tree, self._node, name):
             t = self._draft.scope.type_at(node)
             if isinstance(t, Pointer) and isinstance(unqualified(t.to), (Struct, Pointer)):
                 return unqualified(t.to)

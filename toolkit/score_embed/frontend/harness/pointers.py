@@ -81,6 +81,7 @@ class Pointers:
             weak=span is not None and bool(span.count),
             into=span.into if span else "",
             nullable=self._draft.hints.all_null or self._draft.scope.nulls.behind(self._draft.function, base),
+            freed=self._draft.scope.freed.behind(self._draft.function, base),
         )
 
     def _into(self, t: CType, spot: Spot, hint: Hint, pointee: Pointee) -> bool:

@@ -82,8 +82,8 @@ def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: 
             continue
         if _is_unused(item):
             continue
-        asserted = _asserted(item)
-        if asserted is None:
+        promise = asserted(item)
+        if promise is None:
             name = _computed(item, only_looks)
             if name and name not in names:
                 prologue.assign(name, item.rvalue)
@@ -92,10 +92,10 @@ def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: 
             else:
                 return
             continue
-        condition = prologue.said(asserted)
+        condition = prologue.said(promise)
         if condition is None or not only_looks(condition) or (is_behind and not prologue.of_parameters(condition)):
             continue
-        for part in _conjuncts(condition):
+        for part in conjuncts(condition):
             found.not_null |= names & set(_gone_through(part))
             name = _not_null(part)
             if name in names:
@@ -112,7 +112,7 @@ def _computed(node: c_ast.Node, only_looks: OnlyLooks) -> str:
     return ""
 
 
-def _asserted(node: c_ast.Node) -> c_ast.Node | None:
+def asserted(node: c_ast.Node) -> c_ast.Node | None:
     """What must hold for the statement to come to an end, if it is an assertion."""
     match node:
         case c_ast.If(iffalse=c_ast.Node() as stops) if _stops(stops):
@@ -127,8 +127,8 @@ def _asserted(node: c_ast.Node) -> c_ast.Node | None:
             children = [
                 child for _, child in node.children() if not isinstance(child, (c_ast.Typename, c_ast.Constant))
             ]
-            inner = [found for child in children if (found := _asserted(child)) is not None]
-            others = [child for child in children if _asserted(child) is None and not _is_idle(child)]
+            inner = [found for child in children if (found := asserted(child)) is not None]
+            others = [child for child in children if asserted(child) is None and not _is_idle(child)]
             return inner[0] if len(inner) == 1 and not others else None
     return None
 
@@ -159,17 +159,18 @@ def _stops(node: c_ast.Node) -> bool:
     return False
 
 
-def _conjuncts(node: c_ast.Node) -> Iterator[c_ast.Node]:
+def conjuncts(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The conditions that hold if this one does."""
     if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
-        yield from _conjuncts(node.left)
-        yield from _conjuncts(node.right)
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
     elif isinstance(node, c_ast.UnaryOp) and node.op == "!":
         inner = node.expr
         if isinstance(inner, c_ast.UnaryOp) and inner.op == "!":
-            yield from _conjuncts(inner.expr)
+            yield from conjuncts(inner.expr)
         elif isinstance(inner, c_ast.BinaryOp) and inner.op == "||":
-            yield from _conjuncts(c_ast.UnaryOp("!", inner.left))
-            yield from _conjuncts(c_ast.UnaryOp("!", inner.right))
+            yield from conjuncts(c_ast.UnaryOp("!", inner.left))
+            yield from conjuncts(c_ast.UnaryOp("!", inner.right))
         else:
             yield node
     else:
@@ -246,7 +247,7 @@ def _begins_with(body: c_ast.Compound, only_looks: OnlyLooks) -> tuple[c_ast.Fun
                 return _call_in(item.init), local
             local.add(item.name)
         elif not _is_unused(item):
-            condition = _asserted(item)
+            condition = asserted(item)
             if condition is None:
                 return _call_in(item), local
             if not only_looks(condition):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from pycparser import c_ast
@@ -15,7 +15,8 @@ from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.harness import uses
-from score_embed.frontend.harness.nulls import Nulls
+from score_embed.frontend.harness.elsewhere import Elsewhere
+from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
 from score_embed.frontend.harness.shapes import bits, holds_pointers
 from score_embed.frontend.types.ctype import (
     Array,
@@ -36,7 +37,8 @@ from score_embed.frontend.types.ctype import (
 _ACCESS = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
 _FREEING = frozenset({"free", "realloc"})
 _DEFINITION = re.compile(r"^[\w \t*]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.MULTILINE)
-_TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)")
+_TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)\b")
+_PACK = re.compile(r"^\s*#\s*pragma\s+pack\b", re.MULTILINE)
 
 
 class Unmakeable(Exception):
@@ -44,9 +46,17 @@ class Unmakeable(Exception):
 
 
 class FileScope:
-    """One file of the program, parsed, with the types of all that it declares. `others`: the other files."""
+    """One file of the program, parsed, with the types of all that it declares. `others`: the other files; `scope_of`:
+    what one of these declares."""
 
-    def __init__(self, source: Source, tree: c_ast.FileAST, types: Types, others: Sequence[Source]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        tree: c_ast.FileAST,
+        types: Types,
+        others: Sequence[Source],
+        scope_of: Callable[[Source], FileScope],
+    ) -> None:
         self.tree = tree
         self.types = types
         self.declarations = Declarations(types)
@@ -57,7 +67,11 @@ class FileScope:
         self._larger: dict[str, dict[str, Struct]] | None = None
         for ext in tree.ext:
             self._register(ext)
-        self.nulls = Nulls(tree)
+        self.nulls = Followed(tree, compared_with_null)
+        self.freed = Followed(tree, freed)
+        self.elsewhere = Elsewhere(self, others, scope_of)
+        self.stem = source.path.stem
+        self.packs = _PACK.search(source.text) is not None
         self.frees = self._frees() or self._has_freed(names_written(source.text))
         self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
         self._really = uses.members_cast(tree)
@@ -65,6 +79,7 @@ class FileScope:
         self._ordered = uses.members_together(tree, ("-", "<", "<=", ">", ">="))
         self._equal = uses.members_together(tree, ("==", "!="))
         self._moved, self._passed = uses.members_moved(tree)
+        self._subscripted = uses.members_subscripted(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
         self._called = self._record_names()
@@ -149,10 +164,14 @@ class FileScope:
 
     def name_of(self, body: Record | Enumeration) -> str:
         """What people call a structure or an enum."""
+        if isinstance(body, Record) and (origin := self.elsewhere.origin(body)) is not None:
+            return origin[1].name_of(origin[0])
         return as_written(self._typedefs.get(body.tag, body.tag))
 
     def names_of(self, record: Record) -> tuple[str, ...]:
         """All that people may call a structure: its tag, and the names of its type."""
+        if (origin := self.elsewhere.origin(record)) is not None:
+            return origin[1].names_of(origin[0])
         return tuple({as_written(record.tag): None, **self._called.get(record.tag, {})})
 
     def is_foreign(self, record: Record) -> bool:
@@ -161,6 +180,26 @@ class FileScope:
         if node is None or node.coord is None or str(node.coord.file) not in self._system:
             return False
         return holds_pointers(Struct(record))
+
+    def named_here(self, t: CType | None, there: FileScope) -> CType | None:
+        """A structure that another file names, if that is another one."""
+        if there is self or not isinstance(t, Struct):
+            return t
+        return Struct(self.elsewhere.known(t.record, there, whole=False))
+
+    def body(self, tag: str) -> c_ast.Node | None:
+        """Where the file defines a structure or union, if it is none of the system's."""
+        node = self._records.get(tag)
+        return node if node is not None and str(node.coord.file) not in self._system else None
+
+    def completed(self, record: Record) -> Record:
+        """A structure with members, if any file of the program gives it some."""
+        return record if record.members is not None else self.elsewhere.shape(record) or record
+
+    def knowing(self, record: Record) -> FileScope:
+        """The file whose code shows what the members of a structure are used for."""
+        origin = self.elsewhere.origin(record)
+        return origin[1] if origin is not None else self
 
     def record(self, name: str) -> Record | None:
         """The structure or union that people call so: by its tag or its type's name."""
@@ -173,6 +212,8 @@ class FileScope:
 
     def counted_by(self, record: Record) -> dict[str, str]:
         """What the attribute `counted_by` says of its members."""
+        if (origin := self.elsewhere.origin(record)) is not None:
+            return origin[1].counted_by(origin[0])
         node = self._records.get(record.tag)
         members = [d for d in node.decls if isinstance(d, c_ast.Decl)] if node is not None else []
         return {member.name: by for member in members if member.name and (by := uses.counted_by(member))}
@@ -201,6 +242,10 @@ class FileScope:
     def is_moved(self, member: str) -> bool:
         """Whether such a member may be to several objects, as far as the file shows."""
         return member in self._moved or member in self._passed or not self.is_accessed(member)
+
+    def is_subscripted(self, member: str) -> bool:
+        """Whether the file looks for elements of such a member, by a number."""
+        return member in self._subscripted
 
     def is_only_passed(self, member: str) -> bool:
         """Whether the file does nothing of the kind itself, and only passes the member on to functions."""
@@ -300,12 +345,16 @@ class FileScope:
 class Scopes:
     """Those of a program's files, each read once."""
 
-    def __init__(self, types: Types) -> None:
-        self._types = types
+    def __init__(self, types: Types, sources: Sequence[Source]) -> None:
+        self._types, self._sources = types, sources
         self._kept: dict[Path, FileScope] = {}
 
-    def of(self, source: Source, tree: c_ast.FileAST, others: Sequence[Source]) -> FileScope:
+    def of(self, source: Source, tree: c_ast.FileAST) -> FileScope:
         kept = self._kept.get(source.path)
         if kept is None or kept.tree is not tree:
-            kept = self._kept[source.path] = FileScope(source, tree, self._types, others)
+            others = [other for other in self._sources if other is not source]
+            kept = self._kept[source.path] = FileScope(source, tree, self._types, others, self._another)
         return kept
+
+    def _another(self, source: Source) -> FileScope:
+        return self._kept.get(source.path) or self.of(source, parse(source.text, str(source.path)))

@@ -15,6 +15,7 @@ from score_embed.frontend.harness import names, parts
 from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Value
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.parts import Part
+from score_embed.frontend.harness.scope import FileScope
 from score_embed.frontend.harness.shapes import bits, is_plain, unit
 from score_embed.frontend.harness.spans import BEGINS
 from score_embed.frontend.harness.text import Spot
@@ -91,13 +92,15 @@ class Structures:
                 return  # nobody looks at it
             if name in bases or name in into:
                 recursive = False
-            looks = self._draft.hints.all_null or self._draft.scope.nulls.member(name)
+            knowing = self._draft.scope.knowing(record)
+            looks = self._draft.hints.all_null or knowing.nulls.member(name)
             pointee = Pointee(
                 count=spots[count].place if count else "",
                 single=recursive,
                 nullable=recursive or (looks and name not in bases),
-                seen_as=self._opaque(u, name),
-                compared=self._draft.scope.is_compared(name) and name not in bases,
+                seen_as=self._opaque(u, name, knowing),
+                compared=knowing.is_compared(name) and name not in bases,
+                freed=knowing.freed.member(name),
                 many=name in bases,
                 into=spots[into[name]].label if name in into else "",
             )
@@ -112,7 +115,7 @@ class Structures:
             if isinstance(u, Pointer) and part.name and not isinstance(unqualified(u.to), (Function, Void)):
                 pointers[part.name] = unqualified(u.to)
         found: dict[str, str] = {}
-        for names_ in self._draft.scope.groups(pointers):
+        for names_ in self._draft.scope.knowing(record).groups(pointers):
             base = next((name for name in names_ if BEGINS.fullmatch(name)), names_[0])
             found |= {name: base for name in names_ if name != base and pointers[name] == pointers[base]}
         return found
@@ -135,26 +138,28 @@ class Structures:
         self._draft.text.say(f"{spot.place} = {name};")
         self._draft.in_range(spot.place, spot, hint)
 
-    def _opaque(self, u: CType, name: str) -> CType | None:
+    def _opaque(self, u: CType, name: str, knowing: FileScope) -> CType | None:
         """What a member that says nothing of what it is to is taken for."""
         to = unqualified(u.to) if isinstance(u, Pointer) else None
         if not (isinstance(to, Void) or (isinstance(to, Struct) and to.record.members is None)):
             return None
-        return self._draft.scope.member_seen_as(name)
+        return self._draft.scope.named_here(knowing.member_seen_as(name), knowing)
 
     def _counts(self, members: Sequence[Part], record: Record) -> Counts:
         """Which members say how many elements others have: as attributes, hints and names tell."""
         fields = []
+        knowing = self._draft.scope.knowing(record)
         for part in members:
             member, u = part.member, unqualified(part.member.type)
             to = unqualified(u.to) if isinstance(u, Pointer) else None
-            single = isinstance(to, Struct) and (
-                to.record is record or not self._draft.scope.is_moved(member.name or "")
-            )
+            single = isinstance(to, Struct) and (to.record is record or not knowing.is_moved(member.name or ""))
             element = "" if single else self._draft.scope.element_name(u)
             number = isinstance(u, Int) and u.name != "_Bool" and member.bits is None and not part.when
-            handed = isinstance(to, Struct) and self._draft.scope.is_only_passed(member.name or "")
-            fields.append(Field(member.name or "", element, number, isinstance(u, Array), handed=handed))
+            handed = isinstance(to, Struct) and knowing.is_only_passed(member.name or "")
+            parallel = isinstance(to, (Pointer, Struct)) and knowing.is_subscripted(member.name or "")
+            fields.append(
+                Field(member.name or "", element, number, isinstance(u, Array), handed=handed, parallel=parallel)
+            )
         found = names.of_members(fields)
         known = {f.name for f in fields}
         found.of |= {name: by for name, by in self._draft.scope.counted_by(record).items() if by in known}

@@ -6,7 +6,7 @@ says of its arguments itself is in `preconditions.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from pycparser import c_ast
 
@@ -56,6 +56,8 @@ def variables_in(node: c_ast.Node) -> Iterator[c_ast.ID]:
         yield node
     elif isinstance(node, c_ast.StructRef):
         yield from variables_in(node.name)
+    elif isinstance(node, c_ast.NamedInitializer):
+        yield from variables_in(node.expr)
     else:
         for _, child in node.children():
             yield from variables_in(child)
@@ -118,18 +120,60 @@ def is_size(parameter: c_ast.Node) -> bool:
     return any("size" in name.lower() for name in names)
 
 
-def seen_as(body: c_ast.Node, name: str) -> Iterator[c_ast.Node]:
-    """The types, as the syntax tree has them, that a `void *` of that name is cast or assigned to."""
+_Parameters = Mapping[str, list[c_ast.Node]]  # of functions
+
+
+def seen_as(tree: c_ast.FileAST, function: c_ast.FuncDef, name: str) -> Iterator[c_ast.Node]:
+    """The types, as the syntax tree has them, that a `void *` of that name is cast or assigned to, or passed on for, in
+    the function and in those of the file that get it."""
+    bodies = {ext.decl.name: ext.body for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
+    parameters = _all_parameters(tree)
+    waiting, met = [(function.body, name)], {(function.decl.name, name)}
+    while waiting:
+        body, name = waiting.pop(0)
+        for source, node in _taken_for(body, parameters):
+            if isinstance(source, c_ast.ID) and source.name == name:
+                yield node
+        for callee, param, source in _arguments(body, parameters):
+            is_new = callee in bodies and (callee, param.name) not in met
+            if is_new and isinstance(source, c_ast.ID) and source.name == name:
+                met.add((callee, param.name))
+                waiting.append((bodies[callee], param.name))
+
+
+def _all_parameters(tree: c_ast.FileAST) -> _Parameters:
+    """Those of the functions that the file declares or defines."""
+    found: dict[str, list[c_ast.Node]] = {}
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.Decl) and isinstance(ext.type, c_ast.FuncDecl) and ext.type.args:
+            found.setdefault(ext.name, list(ext.type.args.params))
+        elif isinstance(ext, c_ast.FuncDef):
+            found[ext.decl.name] = parameters_of(ext)
+    return found
+
+
+def _taken_for(body: c_ast.Node, parameters: _Parameters) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+    """What is cast, assigned or passed on, and the types that it is cast, assigned or passed on to."""
     declared = {node.name: node.type for node in walk(body) if isinstance(node, c_ast.Decl) and node.name}
     for node in walk(body):
         match node:
-            case c_ast.Cast(expr=c_ast.ID(name=cast)) if cast == name:
-                yield node.to_type.type
-            case c_ast.Decl(init=c_ast.ID(name=taken)) if taken == name:
-                yield node.type
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=to), rvalue=c_ast.ID(name=taken)) if taken == name:
-                if to in declared:
-                    yield declared[to]
+            case c_ast.Cast():
+                yield node.expr, node.to_type.type
+            case c_ast.Decl() if node.init is not None:
+                yield node.init, node.type
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=to)) if to in declared:
+                yield node.rvalue, declared[to]
+    for _, param, source in _arguments(body, parameters):
+        yield source, param.type
+
+
+def _arguments(body: c_ast.Node, parameters: _Parameters) -> Iterator[tuple[str, c_ast.Node, c_ast.Node]]:
+    """Of each call of a function that is declared: its name, a parameter, and what is passed for it."""
+    for node in walk(body):
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.args is not None:
+            for param, argument in zip(parameters.get(node.name.name, []), node.args.exprs, strict=False):
+                if isinstance(param, (c_ast.Decl, c_ast.Typename)):
+                    yield node.name.name, param, argument
 
 
 def arguments_cast(tree: c_ast.FileAST) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
@@ -143,11 +187,13 @@ def arguments_cast(tree: c_ast.FileAST) -> Iterator[tuple[c_ast.Node, c_ast.Node
 
 
 def members_cast(tree: c_ast.FileAST) -> dict[str, list[c_ast.Node]]:
-    """Of each member that is cast somewhere, the types that it is cast to."""
+    """Of each member that is cast, assigned or passed on somewhere, the types that it is taken for there."""
     found: dict[str, list[c_ast.Node]] = {}
-    for node in walk(tree):
-        if isinstance(node, c_ast.Cast) and isinstance(node.expr, c_ast.StructRef):
-            found.setdefault(node.expr.field.name, []).append(node.to_type.type)
+    parameters = _all_parameters(tree)
+    for ext in tree.ext:
+        for source, node in _taken_for(ext.body, parameters) if isinstance(ext, c_ast.FuncDef) else ():
+            if isinstance(source, c_ast.StructRef):
+                found.setdefault(source.field.name, []).append(node)
     return found
 
 
@@ -191,6 +237,17 @@ def members_moved(tree: c_ast.FileAST) -> tuple[set[str], set[str]]:
     return moved, passed
 
 
+def members_subscripted(tree: c_ast.FileAST) -> set[str]:
+    """The members of which several elements are used."""
+    return {
+        str(node.name.field.name)
+        for node in walk(tree)
+        if isinstance(node, c_ast.ArrayRef)
+        and isinstance(node.name, c_ast.StructRef)
+        and not isinstance(node.subscript, c_ast.Constant)
+    }
+
+
 def _goes_through(node: c_ast.Node, child: str) -> bool:
     match node:
         case c_ast.StructRef(type="->"):
@@ -212,13 +269,24 @@ def _goes_through(node: c_ast.Node, child: str) -> bool:
 
 
 def functions_as_values(tree: c_ast.FileAST) -> set[str]:
-    """The names that stand anywhere but where they are called or declared."""
+    """The names that stand anywhere but where they are called or declared; those of members are others."""
     found: set[str] = set()
     for node in walk(tree):
         for field_name, child in node.children():
-            if isinstance(child, c_ast.ID) and not (isinstance(node, c_ast.FuncCall) and field_name == "name"):
+            if isinstance(child, c_ast.ID) and not _is_no_value(node, field_name):
                 found.add(child.name)
     return found
+
+
+def _is_no_value(node: c_ast.Node, child: str) -> bool:
+    match node:
+        case c_ast.FuncCall():
+            return child == "name"
+        case c_ast.StructRef():
+            return child == "field"
+        case c_ast.NamedInitializer():
+            return child.startswith("name")  # `.free = f`
+    return False
 
 
 def names_used(tree: c_ast.FileAST, function: str) -> list[str]:
@@ -227,12 +295,11 @@ def names_used(tree: c_ast.FileAST, function: str) -> list[str]:
     found: dict[str, None] = {}
     waiting, seen = [function], {function}
     while waiting:
-        for node in walk(bodies[waiting.pop()]):
-            if isinstance(node, c_ast.ID):
-                found.setdefault(node.name)
-                if node.name in bodies and node.name not in seen:
-                    seen.add(node.name)
-                    waiting.append(node.name)
+        for node in variables_in(bodies[waiting.pop()]):
+            found.setdefault(node.name)
+            if node.name in bodies and node.name not in seen:
+                seen.add(node.name)
+                waiting.append(node.name)
     return list(found)
 
 
