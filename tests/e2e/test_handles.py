@@ -110,6 +110,40 @@ def test_a_handle_that_no_copy_is_like_stays_null_and_that_is_said(files: dict[s
     assert any("nobody says here what it is to" in note["what"] for note in summary["incomplete"])
 
 
+NOT_MADE = """
+struct hidden { int x; } __attribute__((packed));
+int deep(struct hidden *h) { return h->x; }
+"""
+USES = """
+#include <stdarg.h>
+struct hidden;
+struct outer { int x; struct hidden *in; struct outer *next; };
+int deep(struct hidden *h);
+int uses(struct outer *o) { if (o->x == 3) return deep(o->in); if (o->x == 4) return o->next->x; return 0; }
+int any(int how, ...)
+{
+    va_list more;
+    va_start(more, how);
+    int found = how == 5 ? *va_arg(more, int *) : 0;
+    va_end(more);
+    return found;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "rests"),
+    [
+        ("uses", [["o->in, o->next->in could not be made", "o->x = 3"], ["o->next may be NULL", "o->x = 4"]]),
+        ("any", [["... could not be made"]]),
+    ],
+)
+def test_a_bug_rests_on_what_the_harness_could_not_make(function: str, rests: list[list[str]], tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"uses.c": USES, "deep.c": NOT_MADE}, "--entry", function, "--no-witness").summary
+    assert sorted(bug["rests_on"] for bug in summary["bugs"]) == rests
+    assert summary["stopped"] == "drained"
+
+
 def test_many_harnesses_have_handles_in_one_program(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

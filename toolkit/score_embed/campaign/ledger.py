@@ -35,7 +35,7 @@ from score_embed.results.parts import (
     Timeline,
     Totals,
 )
-from score_embed.results.shown import guess_of, held, readable
+from score_embed.results.shown import guess_of, held, not_made, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
@@ -53,6 +53,7 @@ class Ledger:
         program = record.get(PROGRAM)
         entry = program.entry if program is not None else None
         self._arrays, self._guesses = (entry.arrays, entry.guesses) if entry is not None else ((), ())
+        self._unmade = entry.unmade if entry is not None else ()
         self._states = entry.states if entry is not None else ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
@@ -214,6 +215,8 @@ class Ledger:
             bug.small, bug.objects = small.input.hex(), small.objects
         bug.guess = self._guess(entry)
         bug.held = held(inputs, entry.depends, self._states, self._arrays)
+        if entry.verdict in (Verdict.NULL_DEREFERENCE, Verdict.INVALID_MEMORY_ACCESS) and not bug.rests_on_null:
+            bug.guess = not_made(self._unmade)
         return self.bugs.add(bug)
 
     def _guess(self, entry: Entry) -> str:

@@ -64,6 +64,7 @@ class Entry(Struct, frozen=True):
     states: tuple[str, ...] = ()  # pointers to structures that are not const: the program keeps its numbers there
     asked: int = 0  # bytes of input that the harness asks for before the call
     header: str = ""
+    unmade: tuple[str, ...] = ()  # pointers that are null because the harness cannot make what they lead to
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""

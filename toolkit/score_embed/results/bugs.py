@@ -16,7 +16,7 @@ from score_embed.contract.program import ENTRY
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
-from score_embed.results.shown import rests_on
+from score_embed.results.shown import NULL, rests_on
 from score_embed.results.testcase import Named, Value
 
 
@@ -48,7 +48,7 @@ class Bug(Struct):
     # the inputs that its path depends on, what is asked last first; None: not known
     depends: tuple[str, ...] | None = None
     small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
-    guess: str = ""  # the bound of the object's size that a harness has guessed, where it was left
+    guess: str = ""  # the bound of the object's size that a harness has guessed, where it was left; what it cannot make
     held: tuple[str, ...] = ()  # what objects hold that the program keeps, in words
     objects: tuple[Named, ...] = ()  # … and what it consists of; not in summary.json
 
@@ -74,6 +74,11 @@ class Bug(Struct):
     def rests_on(self) -> list[str]:
         """What its input assumes that may not be so."""
         return [*([self.guess] if self.guess else []), *rests_on(self.inputs, self.depends), *self.held]
+
+    @property
+    def rests_on_null(self) -> bool:
+        """Whether its path asks for a pointer that is null."""
+        return any(said.endswith(NULL) for said in rests_on(self.inputs, self.depends))
 
 
 def kind_of(verdict: Verdict, code: int) -> str:

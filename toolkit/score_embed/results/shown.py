@@ -23,6 +23,7 @@ _GIVEN = re.compile(r"(.*) != NULL(#\d+)?", re.DOTALL)
 _ELEMENT = re.compile(r"\[(\d+)\]")
 _CHOICE = re.compile(r"(?P<name>[^:]+): (?P<choices>0 .*)")
 _ANSWER = re.compile(r"\*?(\w+)\((.*)\)(.*?)(?:#\d+)?")
+NULL = "may be NULL"
 _ALIAS = "as "  # what a pointer is that leads to another one's object (`frontend/harness/pointers.py`)
 _CALLED = " called"  # the only trace of a stub that gives nothing (`frontend/stub_body.py`)
 _MOST_HELD = 3  # numbers that a bug is said to rest on
@@ -93,7 +94,7 @@ def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) 
     said = {}
     for name, value in inputs.items():
         if value == 0 and (pointer := pointer_of(name)) != name and not _is_behind(pointer, nulls):
-            said[name] = f"{pointer} may be NULL"
+            said[name] = f"{pointer} {NULL}"
         choice = _CHOICE.fullmatch(name)
         chosen = str(_chosen(choice["choices"], value)) if choice is not None else ""
         if choice is not None and (chosen == "null" or chosen.startswith(_ALIAS)):
@@ -127,6 +128,12 @@ def guess_of(name: str, guesses: Sequence[Guess]) -> str:
     own."""
     of = [guess for guess in guesses if _is_of(name, guess.pointer)]
     return max(of, key=lambda guess: len(guess.pointer)).bound if of else ""
+
+
+def not_made(pointers: Sequence[str]) -> str:
+    """What a bug rests on where nothing but these pointers can be what was null; "" if there are none."""
+    more = f" and {len(pointers) - _MOST_HELD} more" if len(pointers) > _MOST_HELD else ""
+    return f"{', '.join(pointers[:_MOST_HELD])}{more} could not be made" if pointers else ""
 
 
 def _nulls(inputs: Mapping[str, Value]) -> frozenset[str]:

@@ -91,9 +91,9 @@ def harness_of(
                 called = as_written(entry)
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
                 kept = "" if made.is_plain else as_written(text)
-                known = made.arrays, made.guesses, made.states, made.asked
                 header = str(coord.file) if str(coord.file) != str(source.path) else ""
-                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known, header)
+                known = made.arrays, made.guesses, made.states, made.asked, header, made.unmade
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known)
                 return Harness(entered, losses, made.within, as_written(text), appended, source)
     raise UsageError(f"no function '{as_written(entry)}' in the sources", "--entry", _near(sources, entry))
 
@@ -118,6 +118,7 @@ class _Main:
         self.arrays: tuple[InputArray, ...] = ()
         self.guesses: tuple[Guess, ...] = ()
         self.states: tuple[str, ...] = ()
+        self.unmade: tuple[str, ...] = ()
         self.returns = is_integer(unqualified(self._parameters.type.result))
 
     @property
@@ -156,6 +157,8 @@ class _Main:
         self.guesses, self.states = tuple(made.guesses), tuple(made.states)
         if parameters.type.variadic:
             self.lost.append("no arguments are passed for its `...`")
+            made.unmade.append("...")
+        self.unmade = tuple(dict.fromkeys(made.unmade))
         assumed, made.lines = made.lines[at:], made.lines[:at]
         parts = {
             "Objects that pointers lead to. Change their sizes here.": made.objects,

@@ -62,7 +62,8 @@ def _read_as(of: CType) -> tuple[int, Kind]:
 
 class HarnessText:
     """`before`: functions at file scope; `objects`: declarations; `lines`: statements; `within`: bounds, in words;
-    `lost`: what cannot be made; `never_null`: pointers that are always given."""
+    `lost`: what cannot be made, in words; `unmade`: the pointers among that; `never_null`: pointers that are always
+    given."""
 
     def __init__(self, scope: FileScope) -> None:
         self._scope = scope
@@ -71,6 +72,7 @@ class HarnessText:
         self.lines: list[str] = []
         self.within: dict[str, None] = {}
         self.lost: list[str] = []
+        self.unmade: list[str] = []
         self.never_null: list[str] = []
         self.numbers: dict[str, str] = {}  # lvalue → label, of inputs that are numbers
         self.arrays: list[InputArray] = []
@@ -84,6 +86,7 @@ class HarnessText:
         inner = HarnessText(self._scope)
         inner.before, inner.within, inner.lost, inner._used = self.before, self.within, self.lost, self._used
         inner.arrays, inner.guesses, inner.states = self.arrays, self.guesses, self.states
+        inner.unmade = self.unmade
         return inner
 
     def bounds(self) -> list[str]:
@@ -183,5 +186,8 @@ class HarnessText:
             text = self._scope.declare(unqualified(t))
         except Unmakeable:
             text = "a type without a name"
-        kept = "null" if isinstance(unqualified(t), Pointer) else "zero"
+        kept = "zero"
+        if isinstance(unqualified(t), Pointer):
+            kept = "null"
+            self.unmade.append(as_written(spot.label))
         self.lost.append(f"{as_written(spot.label)} ({as_written(text)}) is {kept}: {why}")
