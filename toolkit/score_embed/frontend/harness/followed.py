@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pycparser import c_ast
 
 from score_embed.frontend.harness.preconditions import asserted, conjuncts
-from score_embed.frontend.harness.uses import is_null, walk
+from score_embed.frontend.harness.uses import Parameters, arguments, is_null, parameters_of, walk
 
 _ROUNDS = 4  # calls that pass a pointer on, one after the other
 _Key = str  # `name` of a variable, `.name` of a member; `*` before it: what it leads to
@@ -26,7 +26,8 @@ class Followed:
         functions = {ext.decl.name: ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
         self._said = {name: set(says(function.body)) for name, function in functions.items()}
         copies = {name: list(_copies(function.body)) for name, function in functions.items()}
-        calls = {name: list(_passed(function.body, functions)) for name, function in functions.items()}
+        parameters = {name: parameters_of(function) for name, function in functions.items()}
+        calls = {name: list(_passed(function.body, parameters)) for name, function in functions.items()}
         for _ in range(_ROUNDS):
             for name, said in self._said.items():
                 said |= {source for to, source in copies[name] if to in said}
@@ -129,15 +130,9 @@ def _copies(body: c_ast.Node) -> Iterator[tuple[_Key, _Key]]:
             yield _key(node.lvalue), source
 
 
-def _passed(body: c_ast.Node, functions: dict[str, c_ast.FuncDef]) -> Iterator[tuple[str, _Key, _Key]]:
+def _passed(body: c_ast.Node, parameters: Parameters) -> Iterator[tuple[str, _Key, _Key]]:
     """Of each call of a function of the file: its name, a parameter, and what is passed for it."""
-    for node in walk(body):
-        if not isinstance(node, c_ast.FuncCall) or not isinstance(node.name, c_ast.ID) or node.args is None:
-            continue
-        callee = functions.get(node.name.name)
-        if callee is None or not callee.decl.type.args:
-            continue
-        for param, argument in zip(callee.decl.type.args.params, node.args.exprs, strict=False):
-            name, source = getattr(param, "name", None), _key(argument)
-            if name and source:
-                yield callee.decl.name, name, source
+    for callee, param, argument in arguments(body, parameters):
+        name, source = getattr(param, "name", None), _key(argument)
+        if name and source:
+            yield callee, name, source

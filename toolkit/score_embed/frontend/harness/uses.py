@@ -120,28 +120,28 @@ def is_size(parameter: c_ast.Node) -> bool:
     return any("size" in name.lower() for name in names)
 
 
-_Parameters = Mapping[str, list[c_ast.Node]]  # of functions
+Parameters = Mapping[str, list[c_ast.Node]]  # of functions
 
 
 def seen_as(tree: c_ast.FileAST, function: c_ast.FuncDef, name: str) -> Iterator[c_ast.Node]:
     """The types, as the syntax tree has them, that a `void *` of that name is cast or assigned to, or passed on for, in
     the function and in those of the file that get it."""
     bodies = {ext.decl.name: ext.body for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
-    parameters = _all_parameters(tree)
+    parameters = all_parameters(tree)
     waiting, met = [(function.body, name)], {(function.decl.name, name)}
     while waiting:
         body, name = waiting.pop(0)
         for source, node in _taken_for(body, parameters):
             if isinstance(source, c_ast.ID) and source.name == name:
                 yield node
-        for callee, param, source in _arguments(body, parameters):
+        for callee, param, source in arguments(body, parameters):
             is_new = callee in bodies and (callee, param.name) not in met
             if is_new and isinstance(source, c_ast.ID) and source.name == name:
                 met.add((callee, param.name))
                 waiting.append((bodies[callee], param.name))
 
 
-def _all_parameters(tree: c_ast.FileAST) -> _Parameters:
+def all_parameters(tree: c_ast.FileAST) -> Parameters:
     """Those of the functions that the file declares or defines."""
     found: dict[str, list[c_ast.Node]] = {}
     for ext in tree.ext:
@@ -152,7 +152,7 @@ def _all_parameters(tree: c_ast.FileAST) -> _Parameters:
     return found
 
 
-def _taken_for(body: c_ast.Node, parameters: _Parameters) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+def _taken_for(body: c_ast.Node, parameters: Parameters) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
     """What is cast, assigned or passed on, and the types that it is cast, assigned or passed on to."""
     declared = {node.name: node.type for node in walk(body) if isinstance(node, c_ast.Decl) and node.name}
     for node in walk(body):
@@ -163,11 +163,11 @@ def _taken_for(body: c_ast.Node, parameters: _Parameters) -> Iterator[tuple[c_as
                 yield node.init, node.type
             case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=to)) if to in declared:
                 yield node.rvalue, declared[to]
-    for _, param, source in _arguments(body, parameters):
+    for _, param, source in arguments(body, parameters):
         yield source, param.type
 
 
-def _arguments(body: c_ast.Node, parameters: _Parameters) -> Iterator[tuple[str, c_ast.Node, c_ast.Node]]:
+def arguments(body: c_ast.Node, parameters: Parameters) -> Iterator[tuple[str, c_ast.Node, c_ast.Node]]:
     """Of each call of a function that is declared: its name, a parameter, and what is passed for it."""
     for node in walk(body):
         if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.args is not None:
@@ -189,7 +189,7 @@ def arguments_cast(tree: c_ast.FileAST) -> Iterator[tuple[c_ast.Node, c_ast.Node
 def members_cast(tree: c_ast.FileAST) -> dict[str, list[c_ast.Node]]:
     """Of each member that is cast, assigned or passed on somewhere, the types that it is taken for there."""
     found: dict[str, list[c_ast.Node]] = {}
-    parameters = _all_parameters(tree)
+    parameters = all_parameters(tree)
     for ext in tree.ext:
         for source, node in _taken_for(ext.body, parameters) if isinstance(ext, c_ast.FuncDef) else ():
             if isinstance(source, c_ast.StructRef):
