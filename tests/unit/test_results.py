@@ -35,6 +35,11 @@ OBJECTS = (
 )
 
 
+def test_how_deep_a_recursion_was_makes_no_other_bug() -> None:
+    assert bugs.called(["g", "f", "g", "f", "main"]) == ("g", "f", "main")
+    assert bugs.called(["f", "score_entry_3", "main"]) == ("f", "main")
+
+
 def test_a_boolean_is_the_lowest_bit() -> None:
     assert [testcase.Named("q", 0, 1, "boolean").value(bytes([b])) for b in (0, 1, 150, 151)] == [0, 1, 0, 1]
 

@@ -106,9 +106,10 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
 
 
 def called(names: Sequence[str]) -> tuple[str, ...]:
-    """The functions of a stack; one harness among several is the main, and not the main that calls it."""
+    """The functions of a stack, each once: how deep a recursion was makes no other bug. One harness among several is
+    the main, and not the main that calls it."""
     at = next((at for at, name in enumerate(names) if name.startswith(ENTRY)), None)
-    return tuple(names) if at is None else (*names[:at], "main")
+    return tuple(dict.fromkeys(names if at is None else (*names[:at], "main")))
 
 
 def _site(table: SiteTable, ident: int) -> Site | None:

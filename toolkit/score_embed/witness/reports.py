@@ -76,7 +76,7 @@ _UNDEFINED = (
     ("variable length array bound", "array-length"),
     ("unreachable program point", "unreachable"),
 )
-_DEEPEST = 16  # functions of a call stack that are kept: a recursion has no end of them
+_DEEPEST = 16  # functions of a call stack that are kept
 _OURS = "__score_"  # functions of `server.c`
 _SYSTEM = ("/usr/", "/lib", "../", "<built-in>")  # where the files of libraries lie when they were compiled
 
@@ -192,7 +192,7 @@ class Judge:
         own = [(self._name(frame.file), frame) for frame in frames if self._is_users(frame)]
         if not own:
             return Place("", 0, "", ())
-        stack = called([shown(frame.function) for _, frame in own][:_DEEPEST])
+        stack = called([shown(frame.function) for _, frame in own])[:_DEEPEST]
         file, frame = own[0]
         return Place(file, frame.line, stack[0], stack)
 
