@@ -175,6 +175,25 @@ def test_a_stack_that_is_used_up_amid_an_event_needs_no_other_run() -> None:
     assert not runner(Scripted(lives()))[0].shows_again(done.test, finished)
 
 
+def test_a_used_up_stack_with_all_its_events_is_as_told_and_one_that_makes_no_sense_is_judged() -> None:
+    whole = lives()._replace(verdict=Verdict.STACK_OVERFLOW)
+    found, target = judged(whole)
+    assert (found, target.runs) == (whole, [])
+    damaged = whole._replace(events=EVENTS + b"\xff" * 600)
+    found, target = judged(damaged, damaged, damaged)
+    assert (found.verdict, len(target.runs)) == (Verdict.CORRUPTED, 2)
+
+
+def test_an_end_that_comes_again_by_the_same_path_is_not_read_again() -> None:
+    """A test without an end sends millions of events."""
+    unreadable = lives(b"\xff" * 12)
+    target = Scripted(unreadable)
+    assert runner(target)[0].shows_again(Run(1, DATA), lives())
+    assert len(target.runs) == 1
+    other = unreadable._replace(path_hash=7)
+    assert not runner(Scripted(other, other, other))[0].shows_again(Run(1, DATA), lives())
+
+
 def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
     ends = [end(Verdict.SIGNAL, 15), end(Verdict.RESET), end(Verdict.LOCK_UP), end(Verdict.SIGNAL, 11)]
     made, searched = runner(Scripted(*ends * 20))

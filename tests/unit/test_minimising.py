@@ -123,7 +123,17 @@ def test_runs_that_take_long_are_enough_some_time(monkeypatch: pytest.MonkeyPatc
         now[0] += 12.0
         return SimpleNamespace(verdict=Verdict.OUT_OF_BOUNDS)
 
-    again = simpler._Bounded(attempt, lambda done, size: True, False)
+    again = simpler._Bounded(attempt, lambda done, size: True, False, 200)
     assert [again(b"x") for _ in range(3)] == [True] * 3
+    with pytest.raises(Enough):
+        again(b"x")
+
+
+def test_so_it_is_where_each_run_sends_millions_of_events() -> None:
+    def attempt(data: bytes) -> Any:
+        return SimpleNamespace(verdict=Verdict.STACK_OVERFLOW)
+
+    again = simpler._Bounded(attempt, lambda done, size: True, False, 2)
+    assert [again(b"x") for _ in range(2)] == [True] * 2
     with pytest.raises(Enough):
         again(b"x")

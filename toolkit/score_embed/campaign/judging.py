@@ -51,7 +51,10 @@ class Judge:
         Raises TargetError if the target cannot be started again.
         """
         known = self._read(test, first)
-        if first.verdict is Verdict.STACK_OVERFLOW and not first.partial:
+        missing = len(first.events) - len(known.events)
+        if first.verdict is Verdict.STACK_OVERFLOW and not first.partial and missing < _BEFORE:
+            if not missing:
+                return first
             return known._replace(pc=first.pc, stack=first.stack, site=first.site)
         runs: list[Finished] = []  # that said all at once, and died
         try:

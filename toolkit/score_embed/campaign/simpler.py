@@ -22,6 +22,8 @@ _MOST_ENDLESS = 2  # runs that do not end, while another bug is looked for: each
 _PART, _LEAST = 16, 2_000  # a hang is tried with this part of the budget, with so many branches at least
 _LOOP = 8  # branches of a loop that are looked at for its lines
 _MOST_HANGING = 60  # runs of a hang
+_MOST_EVENTS = 8_000_000  # bytes, of all runs: a recursion without end sends millions each time
+_FEWEST = 4  # runs of such a one
 _LONGEST = 30.0  # seconds: of a copy of gigabytes each run takes long
 
 Simpler = tuple[Small | None, tuple[str, ...] | None]  # and the inputs that the bug depends on, None: not known
@@ -51,7 +53,7 @@ class Simplifier:
         def attempt(data: bytes) -> Finished:
             return self._runner.try_out(tried._replace(input=data))
 
-        again = _Bounded(attempt, shows, hangs)
+        again = _Bounded(attempt, shows, hangs, max(_FEWEST, _MOST_EVENTS // max(1, len(finished.events))))
         made = smaller(data, objects, again, _MOST_HANGING if hangs else MOST_RUNS)
         rests = needed(depends, data, made, objects, again)
         if made == data:
@@ -75,18 +77,20 @@ class Simplifier:
 
 
 class _Bounded:
-    """Whether the bug comes of an input; raises Enough after too many runs that do not end, and when it took long."""
+    """Whether the bug comes of an input; raises Enough after `most` runs, after too many that do not end, and when it
+    took long."""
 
     def __init__(
-        self, attempt: Callable[[bytes], Finished], shows: Callable[[Finished, int], bool], hangs: bool
+        self, attempt: Callable[[bytes], Finished], shows: Callable[[Finished, int], bool], hangs: bool, most: int
     ) -> None:
-        self._attempt, self._shows, self._hangs = attempt, shows, hangs
+        self._attempt, self._shows, self._hangs, self._left = attempt, shows, hangs, most
         self._endless = 0
         self._until = time.monotonic() + _LONGEST
 
     def __call__(self, made: bytes) -> bool:
-        if self._endless > _MOST_ENDLESS or time.monotonic() > self._until:
+        if self._endless > _MOST_ENDLESS or time.monotonic() > self._until or not self._left:
             raise Enough
+        self._left -= 1
         done = self._attempt(made)
         does = self._shows(done, len(made))
         self._endless += done.verdict in ENDLESS and not (self._hangs and done.verdict is Verdict.HANG)
