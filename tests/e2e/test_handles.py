@@ -37,6 +37,8 @@ int level(buffer b) { return b->count; }
 """
 USER = """
 #include "buffer.h"
+struct part { char name[3]; };  /* another one than the owner's */
+int first(struct part *p) { return p->name[0]; }
 int sums(buffer b)
 {
     if (level(b) == 2)
@@ -150,7 +152,7 @@ def test_many_harnesses_have_handles_in_one_program(tmp_path: Path) -> None:
     done = score_embed("unit", "--out", "all", "--no-witness", "user.c", "owner.c", cwd=tmp_path)
     rows = {row["function"]: row for row in json.loads((tmp_path / "all" / "unit.json").read_text())["rows"]}
     assert {name: row["stopped"] for name, row in rows.items()} == dict.fromkeys(
-        ("sums", "both", "by", "level", "looks"), "exhausted"
+        ("first", "sums", "both", "by", "level", "looks"), "exhausted"
     ), done.stdout
     assert rows["both"]["paths"] == 3
 
@@ -167,3 +169,34 @@ def test_the_harness_to_keep_has_the_structure_in_it(tmp_path: Path) -> None:
     kept = score_embed("run", "by_harness.c", "owner.c", "--json", "--out", "kept", "--no-witness", cwd=tmp_path)
     direct = entry(tmp_path, "by")
     assert json.loads(kept.stdout)["paths"] == direct["paths"]
+
+
+PASSED = """
+#include <stdlib.h>
+struct pairs { const char **keys; struct value **values; unsigned len; };
+struct value { int x; };
+struct context { struct pairs *of; int depth; };
+static int has(struct pairs *p)
+{
+    for (unsigned i = 0; i < p->len; i++)
+        if (p->keys[i][0] == 'x' && p->values[i]->x == 3)
+            return 1;
+    return 0;
+}
+static int within(struct context *c) { return c->depth == 2 ? has(c->of) : 0; }
+int callback(void *c) { return within(c); }
+static void give(void *block) { free(block); }
+void back(void *hint, void *block) { give(block); }
+struct box { void *data; };
+void empty(struct box *b) { give(b->data); }
+struct hooks { void *(*realloc)(void *, size_t); void (*free)(void *); };
+int grow(struct hooks *h) { char *made = h->realloc(0, 3); if (!made) return 1; made[2] = 4; return 0; }
+"""
+
+
+@pytest.mark.parametrize(("function", "paths"), [("callback", 1 + 15 + 7), ("back", 1), ("empty", 1), ("grow", 2)])
+def test_what_code_does_with_a_pointer_says_what_it_is_to(function: str, paths: int, tmp_path: Path) -> None:
+    """A context that is only passed on; arrays with one count; a block that a function of the file frees; a member that
+    is called as a function of the library is."""
+    summary = explore(tmp_path, {"p.c": PASSED}, "--entry", function, "--no-witness").summary
+    assert (summary["stopped"], summary["bugs"], summary["paths"]) == ("exhausted", [], paths)
