@@ -52,6 +52,21 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
     return {f"{Path(row['file']).stem}.{row['function']}": row for row in state["rows"]}
 
 
+def cells(text: str) -> list[list[str]]:
+    """The first two of each line of a table: in a pipe no line is broken."""
+    return [[cell.strip() for cell in line.strip("│").split("│")][:2] for line in text.splitlines()]
+
+
+def test_whole_paths_leave_room_for_the_rest(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.c").write_text(f"int {name}(int x) {{ return x > 3; }}\n")
+    found = score_embed("unit", str(tmp_path / "one/f.c"), str(tmp_path / "two/f.c"), "--out", "out", cwd=tmp_path)
+    assert ["one", "one/f.c:1"] in cells(found.stdout)
+    assert ["two", "two/f.c:1"] in cells(found.stdout)
+    assert f"files are in {tmp_path}" in found.stdout.splitlines()
+
+
 def test_every_function_of_a_project(tmp_path: Path) -> None:
     project(tmp_path)
     words = ["unit", "--compile-commands", "compile_commands.json", "--out", "out", "--time", "20"]
@@ -78,6 +93,7 @@ def test_every_function_of_a_project(tmp_path: Path) -> None:
     assert not any("stub" in text for text in found["second.sum"]["within"])
     assert "flags of the build that are left out" in done.stdout
     assert "-mcpu=cortex-m4 -Wall" in done.stdout
+    assert ["sum", "src/second.c:4"] in cells(done.stdout)
     tests = {path.name for path in (tmp_path / "out/tests").iterdir() if path.suffix == ".c"}
     assert len(tests) == 5
     page = (tmp_path / "out/report.html").read_text()

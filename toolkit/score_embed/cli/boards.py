@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.board.profile import find_profile, known_boards, load_board, read_profile
-from score_embed.cli.console import Printer
+from score_embed.cli.console import for_lines
 from score_embed.errors import UsageError
 from score_embed.yamlfile import Section
 
@@ -43,7 +43,7 @@ def _list() -> None:
         except UsageError as error:
             missing = error.hint.removeprefix("Install it: ")
         table.add_row(board.name, board.about, board.runs_in, missing)
-    Printer().print(table)
+    for_lines().print(table)
     print("more of one: score-embed boards show NAME")
 
 
@@ -51,8 +51,9 @@ def _show(path: Path) -> None:
     load_board(path)  # complains of what is wrong
     lines = list(_lines(read_profile(path), 0))
     width = max(len(text) for text, _ in lines if len(text) < WIDTH)
+    console = for_lines()
     for text, place in lines:
-        Printer(width=1000, highlight=False).print(Text(f"{text:{width}}  # {place}" if place else text))
+        console.print(Text(f"{text:{width}}  # {place}" if place else text), soft_wrap=True)
 
 
 def _lines(doc: Section, depth: int) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from score_embed.cli.grid import Grid
+from score_embed.cli.grid import WIDEST, Grid
 from score_embed.errors import printable
 
 
@@ -17,6 +17,12 @@ class Printer(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def for_lines() -> Printer:
+    """What is a line stays one in files and pipes, which are no windows."""
+    found = Printer(highlight=False)
+    return found if found.is_terminal else Printer(highlight=False, width=WIDEST)
 
 
 def plain(line: str) -> Text:

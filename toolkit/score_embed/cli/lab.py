@@ -10,11 +10,9 @@ from rich.table import Table
 from score_embed.board.lab import FILE, Device, Lab, add_devices, compare, find_lab, lab_files, read_lab
 from score_embed.board.profile import find_profile
 from score_embed.cli import words
-from score_embed.cli.console import Printer, plain
+from score_embed.cli.console import for_lines, plain
 from score_embed.device.port import BY_ID, connected_ports, holder
 from score_embed.errors import printable
-
-WIDE = 1000  # columns: names of ports are to be copied, not to be cut
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -72,7 +70,7 @@ def _show(lab: Lab, folder: Path) -> None:
         for device in lab.everything:
             boards = ", ".join(device.boards) or "?"
             table.add_row(*map(plain, (device.name, boards, _state(device), device.port, device.about)))
-        Printer(width=WIDE if not Printer().is_terminal else None).print(table)
+        for_lines().print(table)
     for port in compare(lab, connected_ports(folder)).new:
         print(printable(f"not in the lab file: {port.port}" + (f" ({port.about})" if port.about else "")))
 

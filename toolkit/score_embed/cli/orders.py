@@ -11,7 +11,7 @@ from rich.table import Table
 
 from score_embed import userfile
 from score_embed.cli import words
-from score_embed.cli.console import Printer, plain
+from score_embed.cli.console import for_lines, plain
 from score_embed.errors import TargetError, UsageError, printable
 from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError
@@ -22,7 +22,6 @@ from score_embed.fleet.transport.line import Caller
 
 _WITHIN = 10.0  # seconds for an answer
 _MOST_ADDRESS = 1000  # characters
-_WIDE = 1000  # columns, where nobody looks
 _LATEST = Path("score-out") / "latest"
 _NUMBER_HELP = "how many clients"
 
@@ -113,7 +112,7 @@ def _ask(address: str, keys: Path | None, order: service.Order) -> service.Servi
 
 
 def _show(found: service.Overview) -> None:
-    console = Printer(width=None if Printer().is_terminal else _WIDE)
+    console = for_lines()
     campaigns = Table("campaign", "program", "tests", "paths", "waiting", "branches", "bugs", "state")
     for row in found.campaigns:
         numbers = [str(number) for number in (row.tests, row.paths, row.waiting)]

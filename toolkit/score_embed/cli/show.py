@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from score_embed.cli import grid
 from score_embed.cli.grid import Grid
 from score_embed.cli.output import is_plain
 from score_embed.errors import printable
@@ -65,9 +64,7 @@ def _print(lines: Sequence[str], table: Grid | None = None) -> None:
 def _print_richly(lines: Sequence[str], table: Grid | None) -> None:
     from score_embed.cli import console
 
-    printer = console.Printer(highlight=False)
-    if not printer.is_terminal:  # for files and pipes a line stays a line
-        printer = console.Printer(highlight=False, width=grid.WIDEST)
+    printer = console.for_lines()
     if table is not None:
         printer.print(console.table(table))
     for line in lines:

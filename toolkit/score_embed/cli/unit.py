@@ -17,7 +17,7 @@ from score_embed.campaign import opening
 from score_embed.campaign.folder import DEFAULT
 from score_embed.campaign.status import Steps
 from score_embed.cli import pages, words
-from score_embed.cli.console import Printer, plain
+from score_embed.cli.console import for_lines, plain
 from score_embed.cli.run import require_sources
 from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags
@@ -126,8 +126,10 @@ def told(folder: Path, state: State, as_json: bool, baseline: Set[str]) -> int:
     if as_json:
         print(json_of(state))
     else:
-        console = Printer(highlight=False)
+        console = for_lines()
         if rows:
+            if shared := unit_table.shared_folder(rows):
+                console.print(plain(f"files are in {shared}"), soft_wrap=True)
             console.print(unit_table.table(rows))
         for line in unit_table.bugs(ranked(rows), baseline):
             console.print(plain(line), soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Protocol
@@ -56,13 +57,22 @@ _FEW = 3  # bounds that are shown of a function
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """A line for each function."""
+    """A line for each function, with its place below `shared_folder`."""
+    shared = shared_folder(rows)
     made = Table("function", "at", "paths", "branches", "bugs", "ended")
     for row in rows:
         branches = f"{row.covered}/{row.branches}" if row.branches else "–"
-        cells = [row.function, f"{row.file}:{row.line}", str(row.paths), branches, str(row.bugs), ended(row)]
+        place = f"{os.path.relpath(row.file, shared) if shared else row.file}:{row.line}"
+        cells = [row.function, place, str(row.paths), branches, str(row.bugs), ended(row)]
         made.add_row(*(Text(printable(cell), overflow="fold") for cell in cells))
     return made
+
+
+def shared_folder(rows: Sequence[Row]) -> str:
+    """The folder that all files are in or below, which in each line would leave no room for the rest; "" if paths are
+    relative to the current one, which people know."""
+    folders = {os.path.dirname(row.file) for row in rows}
+    return os.path.commonpath(folders) if folders and all(map(os.path.isabs, folders)) else ""
 
 
 def ended(row: Row) -> str:
