@@ -141,7 +141,7 @@ def test_the_end_of_the_campaign_breaks_a_check_off() -> None:
     made = search(SITES, DATA)
     first, path = next_pair(made), narrow(4, 0)
     chain = default_chain()
+    chain.stop = lambda: True
     checker = Checker(Trail(SITES), chain, Bounds(), told(first, ()))
-    checker.stop_if(lambda: True)
     with pytest.raises(Stopped):
         checker.check(first, finish(path), DATA)

@@ -9,14 +9,16 @@ somebody has kept it back.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 
 from msgspec import Struct
 
 from score_embed.contract.outcome import Finished
-from score_embed.engine._core import Origin
+from score_embed.engine._core import Descent, Origin
+from score_embed.explore.asking import other_side
 from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer, other_side
+from score_embed.explore.concolic import Explorer
 from score_embed.explore.flips import Flips
 from score_embed.explore.pair import LeftOut, Pair, asked_later, child, pending_flip, put_off, rest, rest_id
 from score_embed.solve.chain import Chain
@@ -39,6 +41,10 @@ class Told(Struct, frozen=True):
     until: int | None = None
     given_up: Collection[int] = ()
 
+    def has(self, *forms: Pair) -> bool:
+        """Whether a flip was told in one of its forms."""
+        return any(mark(pair) in self.marks for pair in forms)
+
 
 def told(pair: Pair, children: Iterable[Pair], given_up: Collection[int] = ()) -> Told:
     """What the children of a pair's run say."""
@@ -59,63 +65,66 @@ class Seen(Struct, frozen=True):
     missing: tuple[bytes, ...]
 
 
-class Checker(Explorer):
-    """Derives one run, to compare: its children are what nobody told, and what is left of the run."""
+class Checker:
+    """Explores one run, to compare: its children are what nobody told, and what is left of the run."""
 
     def __init__(self, trail: Trail, chain: Chain, bounds: Bounds, said: Told) -> None:
         chain.decides_bytes = False  # each flip is looked at here
-        super().__init__(trail, chain, bounds)
-        self._said = said
+        self._chain, self._said = chain, said
+        self._explorer = Explorer(trail, chain, bounds, asks=partial(_Compares, said))
 
     def check(self, pair: Pair, finished: Finished, data: bytes) -> Seen:
         """`pair` as it was given; `data`: the input of its run. Raises TraceError if its events make no sense, and
         Stopped."""
-        outcome, until = self.derive(pair, finished, data), self._said.until
+        outcome, until = self._explorer.derive(pair, finished, data), self._said.until
         if self._chain.stop():
             raise Stopped
         if outcome.mispredicted:
             return Seen(True, ())
         wanted = [other for other in outcome.children if until is None or other.neg_limit <= until]
         wanted += self._rest(pair, data, outcome.children)
-        return Seen(False, tuple(dict.fromkeys(mark(other) for other in wanted if not self._is_told(other))))
+        return Seen(False, tuple(dict.fromkeys(mark(other) for other in wanted if not self._said.has(other))))
 
     def _rest(self, pair: Pair, data: bytes, children: Sequence[Pair]) -> Sequence[Pair]:
         """What has to be told of what they left to a pair of its own."""
-        until, conditions = self._said.until, self._trail.conditions
+        until, conditions = self._said.until, self._explorer.conditions
         if until is None or not conditions:
             return ()
         if pair.pending:
             return [asked_later(pair)]
         if until < len(conditions):
-            left = rest(pair, self._descent.decisions(until), data, until, conditions[until], Origin())
-            return [left] if until != pair.neg_limit or not self._is_told(put_off(pair)) else ()
+            decisions = self._explorer.descent.decisions(until)
+            left = rest(pair, decisions, data, until, conditions[until], Origin())
+            return [left] if until != pair.neg_limit or not self._said.has(put_off(pair)) else ()
         if until in [other.neg_limit for other in children]:
             return ()  # it was left here, too: the path was followed no further
         return [pair]  # there is nothing to be left
 
-    def _is_told(self, *forms: Pair) -> bool:
-        return any(mark(pair) in self._said.marks for pair in forms)
 
-    def _ask_or_wait(
+class _Compares:
+    """Flips that were told are not asked; the others are asked to the end."""
+
+    def __init__(self, said: Told, chain: Chain, descent: Descent) -> None:
+        self._said, self._chain, self._descent = said, chain, descent
+
+    def ask_or_wait(
         self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
         derived = child(decisions, data, index, condition, Origin(), left_out)
         waiting = pending_flip(derived, decisions, data, index, condition)
-        self._look_for(derived, (derived, waiting), index, condition, data, flips)
+        self._look_for(derived, waiting, condition, data, flips)
 
-    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
+    def ask_pending(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
         assert pair.decided is not None
         index = pair.neg_limit
         derived = child(pair.decided, pair.input, index, condition, origin, pair.left_out)
         again = pending_flip(derived, pair.decided, pair.input, index, condition, pair.pending + 1)
-        self._look_for(derived, (derived, again), index, condition, pair.input, flips)
+        self._look_for(derived, again, condition, pair.input, flips)
 
-    def _look_for(
-        self, derived: Pair, forms: Sequence[Pair], index: int, condition: Condition, data: bytes, flips: Flips
-    ) -> None:
+    def _look_for(self, derived: Pair, waiting: Pair, condition: Condition, data: bytes, flips: Flips) -> None:
         said = self._said
-        is_left = said.until is not None and index >= said.until
-        if is_left or condition.site in said.given_up or self._is_told(*forms):
+        is_left = said.until is not None and waiting.neg_limit >= said.until
+        if is_left or condition.site in said.given_up or said.has(derived, waiting):
             return
         target = other_side(condition, derived.left_out)
         for effort in range(self._chain.efforts):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.engine._core import Derived, Descent, Followed, Origin, reasons_are
+from score_embed.explore.asking import Asker, Asks
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.flips import Flips, Notes, Outcome, Route, Routes, no_notes
 from score_embed.explore.pair import (
@@ -23,23 +24,18 @@ from score_embed.explore.pair import (
     Known,
     LeftOut,
     Pair,
-    child,
-    pending_flip,
     put_off,
     rest,
     set_aside,
     without,
 )
 from score_embed.explore.tally import Tally
-from score_embed.formula.build import binary, negate
-from score_embed.formula.expr import Expr, Kind
+from score_embed.formula.expr import Expr
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Answer, Result
 from score_embed.trace.trail import Condition, SymbolicObject, Trail
 
 _LAST_CLASS = 255  # of pairs that were put off
-_HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
-_WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # there is no child
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 reasons_are(Unflipped.CONCRETE, Unflipped.FIXED, Unflipped.UNSAT)
@@ -54,13 +50,16 @@ class Explorer:
         chain: Chain,
         bounds: Bounds | None = None,
         room: Callable[[int, int], bool] | None = None,
+        asks: Callable[[Chain, Descent], Asks] = Asker,
     ) -> None:
-        """`room`: may a run that has so many children, of so many bytes, have one more?"""
+        """`room`: may a run that has so many children, of so many bytes, have one more? `asks`: what becomes of a
+        flip."""
         self._chain, self._room = chain, room
         self._trail = trail
         self._routes = Routes()
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
         self._descent = Descent(self._bounded)
+        self._asks = asks(chain, self._descent)
         self._followed: Derived | None = None  # the engine's loop has followed the run that is derived from next
         trail.register(self._descent)
         self._heed()
@@ -205,7 +204,7 @@ class Explorer:
         self._descent.go_to(route, index)
         flips, notes = Flips(), no_notes()
         assert pair.origin is not None
-        self._answer(pair, route.condition(index), pair.origin, flips)
+        self._asks.ask_pending(pair, route.condition(index), pair.origin, flips)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, notes)
 
@@ -294,53 +293,7 @@ class Explorer:
             flips.notes[Note.BOUND.of(option), condition.site] += 1
             flips.unflip(condition, Unflipped.BOUND)
         else:
-            self._ask_or_wait(decisions, index, condition, data, flips, left_out)
-
-    def _ask_or_wait(
-        self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
-    ) -> None:
-        """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the
-        others."""
-        descent = self._descent
-        origin = Origin(descent.origin, index)
-        target = other_side(condition, left_out)
-        is_heavy = self._chain.may_wait and descent.weight(target) > _HEAVY
-        answer = None if is_heavy else self._chain.answer_cheaply(*descent.queries(target, data))
-        if answer is None:
-            derived = child(decisions, data, index, condition, origin, left_out)
-            flips.wait(pending_flip(derived, decisions, data, index, condition, behind=int(is_heavy)))
-        else:
-            derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
-            self._conclude(answer.result, derived, condition, target, flips)
-
-    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
-        """Ask a pending flip, where the scope is. Raises Stopped."""
-        assert pair.decided is not None
-        target = other_side(condition, pair.left_out)
-        answer = self._chain.solve(*self._descent.queries(target, pair.input), effort=pair.pending - 1)
-        index = pair.neg_limit
-        derived = child(pair.decided, answer.apply(pair.input), index, condition, origin, pair.left_out)
-        if answer.result is Result.UNKNOWN and pair.pending < self._chain.efforts:
-            again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.behind + 1, pair.route)
-            flips.wait(pending_flip(derived, *again))
-            return
-        self._conclude(answer.result, derived, condition, target, flips)
-
-    def _conclude(self, result: Result, derived: Pair, condition: Condition, target: Expr, flips: Flips) -> None:
-        """The last answer to a flip: `derived` is to be run if there is an input for it."""
-        if result is Result.SAT:
-            flips.children.append(derived)
-            if condition.is_fork:
-                flips.forks.append(condition.site)
-            if condition.loose:
-                flips.notes[Note.OUTSIDE, condition.site] += 1
-            return
-        if result is Result.UNKNOWN:
-            flips.notes[Note.GAVE_UP, condition.site] += 1
-        reason = _WHY[result]
-        if reason is Unflipped.UNSAT and (condition.fixed or self._descent.slice_of(target) & condition.forked):
-            reason = Unflipped.FIXED
-        flips.unflip(condition, reason)
+            self._asks.ask_or_wait(decisions, index, condition, data, flips, left_out)
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
@@ -367,7 +320,7 @@ class _Run:
     def answer(self, condition: Condition) -> None:
         """The run was repeated for its pending flip, and has come to its condition."""
         explorer, pair = self._explorer, self._pair
-        explorer._answer(pair, condition, Origin(explorer._descent.origin, pair.neg_limit), self.flips)
+        explorer._asks.ask_pending(pair, condition, Origin(explorer._descent.origin, pair.neg_limit), self.flips)
 
     def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
         """What is left of it from this condition on; behind others, if `later`."""
@@ -380,11 +333,3 @@ class _Run:
 def _asked_for(finished: Finished, data: bytes) -> bytes:
     """What the program has read of its input: children are made of that."""
     return data[: finished.input_used] if finished.input_used else data
-
-
-def other_side(condition: Condition, left_out: LeftOut | None) -> Expr:
-    """What holds there: of an address also that it is in none of the objects that led to this one."""
-    wanted = negate(condition.formula)
-    if condition.chosen and left_out and len(left_out.objects) > 1:
-        wanted = binary(Kind.AND, wanted, condition.chosen.inside.none_of(left_out.objects[:-1]))
-    return wanted
