@@ -12,6 +12,7 @@
 #endif
 
 #define LOST 0x80u /* in their number: there was no room for one of which its value says something wrong */
+#define SC_ASTRAY (~(sc_u64)0) /* in the place of an object's size, which stands behind it */
 #define KNOWN (sc_strays & ~LOST)
 #define IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 
@@ -204,7 +205,25 @@ static void __attribute__((noreturn)) fail(sc_u32 verdict, const volatile void *
     sc_end(verdict, input);
 }
 
-void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n)
+/* The test ends here for the object that a symbolic pointer led to in this run. A passed check of such an access says
+ * nothing (what is read or stored there does), so the host alone has this for a condition: it is not counted. */
+static void say_astray(sc_frame *f, const SC_ROM sc_d *leaves, const sc_uptr *words, sc_extent object, sc_u32 verdict)
+{
+    const SC_ROM sc_d *of_origin = leaves + 1 + (leaves[0] & 0xFFu);
+    const sc_uptr *behind = sc_after(leaves, words);
+    sc_u64 varies = sc_look(f, of_origin, behind);
+    if (!varies || !sc_speak(f, leaves, words, 0, 0, 0)) return;
+    sc_address(object.at);
+    sc_varint(SC_ASTRAY);
+    sc_varint(object.size);
+    sc_byte(verdict == SC_VERDICT_USE_AFTER_FREE);
+    sc_say_leaves(f, of_origin, behind, varies, 0);
+    sc.sent = 0;
+}
+
+/* `words`: where the origin may be symbolic, its leaves and the address's; else null. */
+static void within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
+                   const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_extent object;
@@ -212,7 +231,20 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     if (!d || !n) return;
     verdict = judge((const void *)p, (const void *)origin, n, &object);
     if (sc.measure) sc.measure(object.at, (const void *)p, n, !verdict);
-    if (verdict) fail(verdict, p, input_in(verdict, object, (const void *)origin));
+    if (!verdict) return;
+    if (words) say_astray(f, d + 2, words, object, verdict);
+    fail(verdict, p, input_in(verdict, object, (const void *)origin));
+}
+
+void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n)
+{
+    within(f, at, p, origin, n, 0);
+}
+
+void sc_from(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
+             const sc_uptr *words)
+{
+    within(f, at, p, origin, n, words);
 }
 
 void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
@@ -220,7 +252,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
 {
     const SC_ROM sc_d *d = sc_begin(f, at), *of_origin;
     sc_extent object;
-    sc_u32 verdict;
+    sc_u32 verdict, varies;
     if (!d) {
         sc_watch(f, at, 2, words);
         return;
@@ -228,7 +260,10 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
     verdict = judge((const void *)p, (const void *)origin, n, &object);
     if (verdict && !n) return;
     of_origin = d + 3 + (d[2] & 0xFFu);
-    if (object.at && verdict != SC_VERDICT_USE_AFTER_FREE && !sc_look(f, of_origin, sc_after(d + 2, words))) {
+    varies = sc_look(f, of_origin, sc_after(d + 2, words)) != 0;
+    if (varies && (verdict == SC_VERDICT_USE_AFTER_FREE || !limit_of(object.at))) {
+        if (verdict) say_astray(f, d + 2, words, object, verdict);
+    } else if (object.at && verdict != SC_VERDICT_USE_AFTER_FREE) {
         if (sc_speak(f, d + 2, words, SC_CONDITION | !verdict, 0, 0)) {
             sc_address(object.at);
             sc_varint(object.size);

@@ -121,18 +121,11 @@ const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words)
     return words;
 }
 
-/* If a leaf is tainted, the head of an event and what it says of its leaves; returns if there is an event. Without
- * leaves it is a note, always sent. `to`: where the value goes in memory. */
-sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
+/* What an event says of its leaves; `mask`: their taint. */
+void sc_say_leaves(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u64 mask, sc_u32 how)
 {
     const sc_u32 *m = MASKS(f);
-    sc_u64 mask = sc_look(f, w, words);
-    sc_u32 n = *w++;
-    how |= n & SC_FLOATS;
-    n &= 0xFFu;
-    if (!mask && n) return 0;
-    if (to) sc_taint_lost(to, size); /* first: what it reports must not part event and value */
-    sc_event(how & 1u);
+    sc_u32 n = *w++ & 0xFFu;
     if (n >= 2 || (n == 1 && KIND(*w) != SLOT && BYTES(*w) > 1)) sc_varint(mask);
     for (; n; n--, mask >>= 2) {
         sc_u32 word = *w++, bytes = BYTES(word), state = (sc_u32)mask & 3u;
@@ -142,6 +135,17 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
         if (state != 1) sc_send_value(p, bytes);
         if (how & SC_CONDITION) sc_hash_operand(p, bytes, how);
     }
+}
+
+/* If a leaf is tainted, the head of an event and what it says of its leaves; returns if there is an event. Without
+ * leaves it is a note, always sent. `to`: where the value goes in memory. */
+sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
+{
+    sc_u64 mask = sc_look(f, w, words);
+    if (!mask && *w & 0xFFu) return 0;
+    if (to) sc_taint_lost(to, size); /* first: what it reports must not part event and value */
+    sc_event(how & 1u);
+    sc_say_leaves(f, w, words, mask, how | (*w & SC_FLOATS));
     return 1;
 }
 

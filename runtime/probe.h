@@ -232,6 +232,9 @@ void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the ch
 void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words);
 void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
              const sc_uptr *words);
+/* nothing is symbolic but what the pointer was made from */
+void sc_from(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n,
+             const sc_uptr *words);
 /* nothing is symbolic */
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n);
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was

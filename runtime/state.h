@@ -256,6 +256,7 @@ enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too *
 sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words);
 const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
+void sc_say_leaves(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u64 mask, sc_u32 how);
 /* branch.c */
 void sc_step(void); /* one more of the budget */
 /* select.c: objects at symbolic addresses */

@@ -185,6 +185,44 @@ def test_an_access_is_within_its_object(start: int, length: int, size: int, data
     assert (condition.chain, condition.elsewhere, condition.chosen) == (-1, (), None)
 
 
+SMALL = st.binary(min_size=2, max_size=2).map(lambda data: bytes(byte % 64 for byte in data))
+ASTRAY = (1 << 64) - 1  # in the place of the object's size
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.integers(0, 40), st.integers(1, 12), st.integers(1, 8), SMALL, SMALL, st.booleans(), st.booleans())
+def test_a_pointer_went_astray(
+    start: int, length: int, size: int, data: bytes, other: bytes, freed: bool, unknown: bool
+) -> None:
+    """The condition says for every pointer and offset whether the access is wrong in this very object; of a pointer right
+    behind it, for that one alone. `unknown`: what lies below the object is not checked: the target says so by an object
+    that is half of all addresses larger."""
+    behind = data[0] == start + length
+
+    def wrong(pointer: int, offset: int) -> bool:
+        at = pointer + offset
+        within = (unknown and at < start) or (start <= at and at + size <= start + length)
+        leads = pointer == start + length if behind else start <= pointer < start + length
+        return leads and (freed or not within)
+
+    address = Template((slot(1, 8), slot(2, 8)), (leaf_step(0, 8), leaf_step(1, 8), Step(Op.ADD, 8)))
+    origin = Template((slot(1, 8),), (leaf_step(0, 8),))
+    site = Site(20, SiteKind.BOUNDS, "a.c", 20, size=size, template=address, origin=origin)
+    inputs = symbolic(16, slot(1, 8), 1), symbolic(17, slot(2, 8), 1, "y")
+    sent = Stream(8).head(16).head(17).head(20).varint(0b0101).address((start - 128 if unknown else start) & 255)
+    sent.varint(ASTRAY).varint(length + 128 if unknown else length).raw(bytes([freed]))
+    path = replay(table(*inputs, site, pointer_bits=8), bytes(sent), data)
+    assert not path.diverged
+    if not wrong(*data):  # the target's story does not fit the formulas: nothing follows from it, and that is said
+        assert not path.conditions
+        assert path.notes
+        return
+    (condition,) = path.conditions
+    assert evaluate(condition.formula, other) == wrong(*other)
+    assert condition.is_fork
+    assert path.counted == 0  # the target does not count it
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.integers(0, 40), st.integers(0, 12), st.binary(min_size=2, max_size=2), st.binary(min_size=2, max_size=2))
 def test_a_span_is_within_its_object(start: int, length: int, data: bytes, other: bytes) -> None:

@@ -48,8 +48,8 @@ SITES = table(
     Site(34, SiteKind.SELECT, dest=slot(5), template=copy_template(slot(1))),
     Site(35, SiteKind.STORE, dest=memory(16), size=8, stride=2, template=STORED),
     Site(36, SiteKind.STORE, dest=memory(16), stride=4, template=STORED),
-    Site(37, SiteKind.BOUNDS, size=2, template=copy_template(slot(1))),
-    Site(38, SiteKind.SPAN, template=STORED),
+    Site(37, SiteKind.BOUNDS, size=2, template=copy_template(slot(1)), origin=copy_template(slot(1))),
+    Site(38, SiteKind.SPAN, template=STORED, origin=copy_template(slot(1))),
 )
 DATA = bytes([7, *range(1, 40)])  # the path of valid()
 
@@ -75,6 +75,7 @@ def valid() -> bytes:
             b"\0"
         )
         s.varint(4).address(x + 8).raw(b"\1\0" if site == 36 else b"\0" + content[:4] + b"\0")
+    s.head(37).address(x - 1).varint((1 << 64) - 1).varint(2).raw(b"\0")  # a pointer that went astray
     return bytes(s)
 
 
@@ -87,7 +88,7 @@ def test_the_stream_to_mutate_is_valid() -> None:
     path = replay(SITES, valid(), bytes(40))
     assert path.diverged or path.conditions
     path = replay(SITES, valid(), DATA)
-    assert (len(path.conditions), path.diverged) == (12, 0)
+    assert (len(path.conditions), path.diverged) == (13, 0)
 
 
 @settings(deadline=2000, max_examples=1500)

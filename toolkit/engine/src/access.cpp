@@ -41,7 +41,32 @@ Pointers::Read Pointers::followed(Id address, unsigned size) {
     return known_.add(size, 0, &key, 1, std::move(made));
 }
 
+Ref Pointers::astray(const Choice &chosen, u64 base, u64 size) {
+    Id address = chosen.address;
+    unsigned width = node(address).width;
+    u64 length = size & ~(ASTRAY | FREED | BELOW | AT_END);
+    Ref start = constant(base, width), limit = constant(length, width);
+    Ref leads;
+    if (chosen.origin) {
+        Ref origin = fit(chosen.origin, width), moved = binary(Kind::SUB, origin, start);
+        leads = binary(size & AT_END ? Kind::EQ : Kind::ULT, moved, limit);
+    } else {
+        leads = pointed(address, base, length);
+    }
+    if (!leads) return truth(false);
+    if (size & FREED) return leads;
+    Ref offset = binary(Kind::SUB, address, start);
+    Ref count = chosen.count ? fit(chosen.count, width) : constant(chosen.access, width);
+    Ref outside = bit_not(ends_within(offset, count, limit));
+    if (size & BELOW) {
+        Ref above = less_equal(Kind::ULT, start, address);
+        outside = binary(Kind::AND, outside, above);
+    }
+    return binary(Kind::AND, leads, outside);
+}
+
 Ref Pointers::inside(const Choice &chosen, u64 base, u64 size) {
+    if (size & ASTRAY) return astray(chosen, base, size);
     if (!chosen.access) {
         Ref number = constant(base, node(chosen.address).width);
         return binary(Kind::EQ, chosen.address, number);

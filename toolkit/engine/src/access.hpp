@@ -34,7 +34,8 @@ class Pointers {
 
     using Read = std::optional<std::pair<Ref, Ref>>;  // that there is a constant, and its value
     Read followed(Id address, unsigned size);
-    // That the address is in the object of that base and size, or has that value.
+    // That the address is in the object of that base and size, or has that value; with `ASTRAY`, that it should be and
+    // is not. False where nobody can tell.
     Ref inside(const Choice &chosen, u64 base, u64 size);
     // That the pointer which the address is computed from leads into the object, too: what is as far behind another one
     // may be beyond the bounds of that. None: there is no such pointer, or bounds are not checked.
@@ -42,6 +43,8 @@ class Pointers {
     std::size_t remembered() const { return known_.size(); }
 
   private:
+    Ref astray(const Choice &chosen, u64 base, u64 size);
+
     ConstantSource &constants_;
     std::size_t kept_;
     Remembered<Read> known_;
@@ -74,6 +77,8 @@ class Access {
     void outside(const Site &site, const Leaves &leaves, Id address);
 
     std::size_t remembered() const { return known_.size(); }
+
+    Ref inside(const Choice &chosen) { return pointers_.inside(chosen, chosen.base, chosen.size); }
 
   private:
     struct Formulas {

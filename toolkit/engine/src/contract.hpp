@@ -149,6 +149,7 @@ constexpr unsigned CONSTANT = 1;
 namespace notes {
 constexpr const char *SYMBOLIC_ADDRESS = "symbolic address";
 constexpr const char *OUTSIDE = "symbolic address outside of its object";
+constexpr const char *POINTER_ASTRAY = "wrong access through a symbolic pointer";
 constexpr const char *OPAQUE_ADDRESS = "opaque result in an address";
 constexpr const char *OPAQUE_CONDITION = "opaque result in a condition";
 constexpr const char *CONCRETIZED = "concretized value";

@@ -12,6 +12,8 @@ namespace score {
 
 namespace {
 
+constexpr u64 OF_ORIGIN = u64(1) << 40;  // no site of a program has such a number: results are remembered by it
+
 Leaf leaf_of(nb::handle leaf) {
     return {Place(nb::cast<int>(leaf.attr("place"))), nb::cast<u64>(leaf.attr("bits")), u64(word(leaf.attr("where")))};
 }
@@ -39,6 +41,12 @@ Site site_of(nb::handle given) {
     site.name = nb::cast<std::string>(given.attr("name"));
     if (nb::object dest = given.attr("dest"); !dest.is_none()) site.dest = leaf_of(dest);
     if (nb::object formula = given.attr("template"); !formula.is_none()) site.formula = template_of(formula);
+    if (nb::object origin = given.attr("origin"); !origin.is_none()) {
+        Site made{};
+        made.id = site.id | OF_ORIGIN, made.kind = site.kind, made.place = site.place;
+        made.formula = template_of(origin);
+        site.origin = std::make_shared<const Site>(std::move(made));
+    }
     site.leaves = leaves_of(given.attr("leaves"));
     for (nb::handle label : nb::borrow<nb::iterable>(given.attr("labels")))
         site.labels.emplace_back(word(label[0]), word(label[1]));

@@ -18,11 +18,16 @@ using Leaves = std::vector<Ref>;
 struct Choice {
     Ref address;  // or the formula
     u64 base;     // or its value
-    u64 size;     // bytes; 0: any of the constants that a table leads to
+    u64 size;     // bytes; 0: any of the constants that a table leads to; with a flag below: the access was wrong there
     unsigned access;  // bytes read or written; 0: it is a value
     bool pointed = false;  // the pointer that the address is computed from is in the object, too
     std::vector<std::pair<u64, u64>> others{};  // base and size of more objects, any of which it may be in
+    Ref origin{}, count{};  // of a wrong access: the pointer that it was made from, and how many bytes it is
 };
+// An access that a symbolic pointer led to, and that its object does not have, or (`FREED`) has no more. `BELOW`: what
+// lies below the object is not checked. `AT_END`: the pointer was made from one right behind the object, where another
+// one may begin.
+constexpr u64 ASTRAY = u64(1) << 63, FREED = u64(1) << 62, BELOW = u64(1) << 61, AT_END = u64(1) << 60;
 
 struct Range {  // of coverage indices
     u64 first = 0, count = 0;

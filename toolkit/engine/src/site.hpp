@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ struct Site {
     std::vector<std::pair<u128, u128>> labels;  // of a switch: first and last value
     u64 coverage, flags, size, stride;
     bool is_assumption;
+    std::shared_ptr<const Site> origin;  // of bounds: its template is what the pointer was made from
 };
 
 inline std::string name_of(const Site &site) { return "site " + std::to_string(site.id); }

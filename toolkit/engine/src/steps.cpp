@@ -10,6 +10,7 @@ namespace score {
 namespace {
 
 constexpr const char *ARGUMENT = "argument";  // the reason of a pin: opaque code is given the value
+constexpr u64 WENT_ASTRAY = ~u64(0);  // runtime/bounds.c: in the place of an object's size, which stands behind it
 constexpr const char *ORIGIN = "origin";  // the name of an assignment: what a pointer was made from
 
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
@@ -290,14 +291,40 @@ void Steps::bounds(const Step &step) {
     u64 base = cursor_.next_address();
     u128 told = cursor_.varint();
     unsigned width = node(address).width;
+    bool spans = site.kind == SiteKind::SPAN;  // over a size that is computed
+    Ref size = spans ? fit(leaves.at(0), width) : constant(site.size, width);
+    if (told == WENT_ASTRAY) {
+        if (step.direction) throw cursor_.fail("a pointer that went astray where it should");
+        return astray(site, address, size, base, cursor_.varint());
+    }
     Ref start = constant(base, width);
     Ref offset = binary(Kind::SUB, address, start);
     Ref limit = decoded_.size_of(base, told, width);
-    bool spans = site.kind == SiteKind::SPAN;  // over a size that is computed
-    Ref size = spans ? fit(leaves.at(0), width) : constant(site.size, width);
     Ref inside = ends_within(offset, size, limit);
     Outcome outcome{-1, step.direction, step.direction ? inside : bit_not(inside), {}};
     branches_.on_branch(site, leaves, &outcome, 1);
+}
+
+// The test ends, for a symbolic pointer led astray. Passed, such an access says nothing here, so this is a condition of
+// the host's own: whoever is not led there goes on.
+void Steps::astray(const Site &site, Id address, Id size, u64 base, u128 length) {
+    bool is_freed = *cursor_.take(1);
+    u64 flags = is_freed ? ASTRAY | FREED : ASTRAY, top = u64(1) << (node(address).width - 1);
+    if (length & top) length ^= top, base = (base + top) & cursor_.wrap, flags |= BELOW;
+    if (length >= AT_END) throw cursor_.fail("an object that memory has no room for");
+    if (!site.origin) throw cursor_.fail(name_of(site) + " has no pointer that could go astray");
+    Leaves origin = leaves_.read(*site.origin, mask_of(site.origin->formula->leaves));
+    decoded_.say(origin);
+    Ref made_from = programs_.value(programs_.get(*site.origin), origin);
+    if (decoded_.value(made_from) - base == length) flags |= AT_END;
+    auto chosen = std::make_shared<Choice>(Choice{Ref(address), base, u64(length) | flags, 1});
+    if (site.size) chosen->access = unsigned(site.size);
+    chosen->origin = std::move(made_from), chosen->count = Ref(size);
+    Ref wrong = access_.inside(*chosen);
+    if (!decoded_.value(wrong)) return decoded_.note(notes::POINTER_ASTRAY, site.id);
+    if (!node(wrong).deps) return;  // the path leaves no other pointer
+    Outcome outcome{-1, 1, std::move(wrong), {}, std::move(chosen), true};
+    branches_.on_branch(site, {}, &outcome, 1);
 }
 
 // What an object's symbolic size is made of, or that it is enough for an access.

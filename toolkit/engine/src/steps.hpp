@@ -58,6 +58,7 @@ class Steps {
     void condition(const Step &step);
     void range(const Step &step);
     void bounds(const Step &step);
+    void astray(const Site &site, Id address, Id size, u64 base, u128 length);
     void sized(const Step &step);
     void switched(const Step &step);
     void select(const Step &step);

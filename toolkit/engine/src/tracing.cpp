@@ -315,6 +315,7 @@ void add_trails(nb::module_ &m) {
     add_conditions(m);
     nb::register_exception_translator(translate);
     m.attr("MAX_DEPTH") = MAX_DEPTH;
+    m.attr("ASTRAY") = ASTRAY;
     m.def("damage_is", [](nb::object error) { classes().damage = std::move(error); });
     m.def("parts_are", [](nb::object chosen, nb::object pin, nb::object object, nb::object disagreement) {
         classes().chosen = std::move(chosen), classes().pin = std::move(pin);

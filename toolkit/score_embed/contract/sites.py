@@ -177,6 +177,7 @@ class Site(Struct, frozen=True):
     name: str = ""
     dest: Leaf | None = None
     template: Template | None = None
+    origin: Template | None = None  # bounds, span: what the pointer was made from
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k; mark: its own

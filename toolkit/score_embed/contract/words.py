@@ -89,6 +89,7 @@ class Note(StrEnum):
     # of values
     SYMBOLIC_ADDRESS = "symbolic address"
     OUTSIDE = "symbolic address outside of its object"
+    POINTER_ASTRAY = "wrong access through a symbolic pointer"
     OPAQUE_ADDRESS = "opaque result in an address"
     OPAQUE_CONDITION = "opaque result in a condition"
     CONCRETIZED = "concretized value"

@@ -346,6 +346,7 @@ def is_nan(pattern: int, width: int, /) -> bool: ...
 # --- the trail -------------------------------------------------------------------------------------------------
 
 MAX_DEPTH: int  # of activations
+ASTRAY: int  # in the size of a chosen object: the access was wrong there
 
 def damage_is(error: Callable[[str, str], ScoreError], /) -> None:
     """What is raised of a damaged stream: gets what and where."""

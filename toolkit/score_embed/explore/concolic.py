@@ -24,6 +24,7 @@ from score_embed.explore.pair import (
     Known,
     LeftOut,
     Pair,
+    is_astray_elsewhere,
     put_off,
     rest,
     set_aside,
@@ -314,6 +315,9 @@ class _Run:
         self._explorer, self._pair, self._data, self.flips = explorer, pair, data, flips
 
     def flip(self, decisions: bytes, index: int, condition: Condition) -> None:
+        if is_astray_elsewhere(self._pair, index, condition):
+            self.flips.notes[Note.POINTER_ASTRAY, condition.site] += 1
+            return
         left_out = without(self._pair, index, condition)
         self._explorer._flip(decisions, index, condition, self._data, self.flips, left_out)
 

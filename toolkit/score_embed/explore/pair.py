@@ -14,15 +14,25 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from score_embed.engine._core import Origin, Pair, Route, decided, is_serialised, other_side, own_part, pairs_are
+from score_embed.engine._core import (
+    ASTRAY,
+    Origin,
+    Pair,
+    Route,
+    decided,
+    is_serialised,
+    other_side,
+    own_part,
+    pairs_are,
+)
 from score_embed.errors import StorageError
 from score_embed.formula.expr import digest
 from score_embed.trace.trail import START, Condition, value
 
 __all__ = [
     "ID_BYTES", "MOST_LEFT_OUT", "ROOT", "Known", "LeftOut", "Pair", "asked_later", "child", "decided", "first_pair",
-    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "put_off",
-    "rest", "rest_id", "set_aside", "without",
+    "first_pairs", "is_astray_elsewhere", "is_pair", "is_serialised", "once_more", "other_first", "own_part",
+    "pending_flip", "put_off", "rest", "rest_id", "set_aside", "without",
 ]  # fmt: skip
 
 ID_BYTES = 16
@@ -220,6 +230,16 @@ def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:
     if chosen is None:
         return None
     address, before = digest(chosen.address), pair.left_out
-    is_same = before is not None and (index, condition.site, address) == (pair.neg_limit, pair.site, before.address)
+    # The site may be another one: where a pointer led astray, or led astray there, it is that of its check.
+    is_same = before is not None and (index, address) == (pair.neg_limit, before.address)
     known = before.objects if before and is_same else ()
     return LeftOut(address, (*known, (chosen.base, chosen.size), *chosen.others))
+
+
+def is_astray_elsewhere(pair: Pair, index: int, condition: Condition) -> bool:
+    """Whether a run for another object of one address ended at once by a wrong access through another symbolic pointer:
+    what is left of the first one's objects then, nobody would know."""
+    chosen, before = condition.chosen, pair.left_out
+    if chosen is None or before is None or index != pair.neg_limit or not chosen.size & ASTRAY:
+        return False
+    return digest(chosen.address) != before.address

@@ -157,8 +157,10 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             size, stride = reader.next(), reader.next()
             return replace(head, dest=dest, size=size, stride=stride, template=_parse_template(reader))
         case SiteKind.BOUNDS:
-            return replace(head, size=reader.next(), template=_parse_template(reader))
-        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SPAN | SiteKind.SIZED:
+            return _parse_bounds(reader, replace(head, size=reader.next()))
+        case SiteKind.SPAN:
+            return _parse_bounds(reader, head)
+        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SIZED:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER | SiteKind.CONSTANT:
             return replace(head, size=reader.next())
@@ -171,6 +173,11 @@ def _parse_body(reader: _Words, head: Site) -> Site:
         case SiteKind.SYMBOLIC:
             dest = _parse_leaf(reader)
             return replace(head, dest=dest, size=reader.next(), flags=reader.next())
+
+
+def _parse_bounds(reader: _Words, head: Site) -> Site:
+    template = _parse_template(reader)
+    return replace(head, template=template, origin=_parse_template(reader))
 
 
 def _parse_leaf(reader: _Words) -> Leaf:

@@ -51,7 +51,7 @@ class Chosen(NamedTuple):
 
     address: Expr
     base: int
-    size: int  # bytes; 0: any of the constants that a table leads to
+    size: int  # bytes; 0: any of the constants that a table leads to; with ASTRAY: the access was wrong there
     inside: Inside  # called: that the address is in the object of that base and size
     others: tuple[tuple[int, int], ...] = ()  # base and size of more objects, any of which it may be in
 

@@ -71,13 +71,17 @@ class CheckEmitter:
         varies = template.can_be_tainted and not (
             of_origin.can_be_tainted and set(template.leaves[len(count.leaves) :]) <= set(of_origin.leaves)
         )
-        if isinstance(size, Raw) or not (varies or count.can_be_tainted):
+        follows = template.can_be_tainted and not (varies or count.can_be_tainted)  # nothing but the origin is symbolic
+        if isinstance(size, Raw) or not (varies or count.can_be_tainted or follows):
             d = self.p.descriptor(self.p.site(SiteKind.CHECK, self.p.nothing(), "bounds"), ["0"])
             return f"sc_within(sc_f, {d}, {pointers}, {size.c()});"
         kind = SiteKind.BOUNDS if constant else SiteKind.SPAN
-        site = self.p.site(kind, [*([size.c()] if constant else []), *template.site_words()], "bounds")
+        site_words = [*([size.c()] if constant else []), *template.site_words(), *of_origin.site_words()]
+        site = self.p.site(kind, site_words, "bounds")
         leaves = [*template.descriptor(), *of_origin.descriptor()]
         words = f"({ARRAY} {{ {', '.join([*template.passed(), *of_origin.passed()])} }}"
+        if follows:
+            return f"sc_from(sc_f, {self.p.descriptor(site, ['0', *leaves])}, {pointers}, {size.c()}, {words});"
         if constant:
             d = self.p.descriptor(site, [f"(sc_d) ({size.c()} < 0x7fff ? {size.c()} : 0x7fff)", *leaves])
             return f"sc_bounds(sc_f, {d}, {pointers}, {words});"
