@@ -103,6 +103,18 @@ CASES = [
         hints="a: {size: 3}",
     ),
     Case(
+        "guarded",
+        """int guarded(const unsigned char *p, unsigned n) { unsigned i; if (!p) return -1;
+        for (i = 0; i < n; i++) if (p[i] == 5) return i; return 9; }""",
+        hints="p: {size: 3}",
+    ),
+    Case(
+        "both",
+        """int both(const unsigned char *a, const unsigned char *b, unsigned n) { if (!a || !b) return -1; if (n < 2) return 0;
+        if (a[1] == b[1]) return 1; return 2; }""",
+        hints="a: {size: 3}\n    b: {size: 3}",
+    ),
+    Case(
         "find_max",
         "int find_max(const signed char *a, unsigned n) { int m = -128; unsigned i; for (i = 0; i < n; i++) if (a[i] > m) m = a[i]; return m; }",
         hints="a: {size: 3}",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner import explore, score_embed
+from runner import BOARDS, explore, score_embed
 
 PUBLIC = Path(__file__).resolve().parents[2] / "runtime" / "include"
 PARSER = """
@@ -100,6 +100,22 @@ def test_what_is_assumed_of_counts_is_said(tmp_path: Path, function: str, bound:
     summary = json.loads(done.stdout)
     assert bound in summary["within"]
     assert not [bug for bug in summary["bugs"] if bug["kind"] == "division-by-zero"]
+
+
+GUARDED = """
+int guarded(const unsigned char *p, unsigned n)
+{
+    if (!p) return n ? 100 / (n - n) : 2;
+    return n && p[n - 1] == 7 ? 3 : 4;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_buffer_is_null_only_where_it_is_empty(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"f.c": GUARDED}, "--entry", "guarded", "--board", board)
+    assert found.summary["stopped"] == "exhausted"
+    assert (found.summary["paths"], found.summary["bugs"]) == (4, [])
 
 
 def test_a_hint_takes_the_null_away(tmp_path: Path) -> None:

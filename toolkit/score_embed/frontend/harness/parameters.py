@@ -191,6 +191,7 @@ class Parameters:
         return (
             has_size
             and not special
+            and not pointee.nullable
             and not self._draft.scope.frees
             and (is_integer(to) or is_float(to))
             and is_plain(to)

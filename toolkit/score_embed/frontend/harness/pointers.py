@@ -68,7 +68,7 @@ class Pointers:
         if pointee.part:
             target = f"((char *) {target} + {pointee.part})"
         if pointee.count and hint.nullable is not True:
-            pointee = replace(pointee, nullable=pointee.nullable and bool(spot.members), empty=pointee.nullable)
+            pointee = replace(pointee, empty=pointee.nullable)
         self._settle(t, target, spot, pointee, hint)
 
     def _behind_pointer(self, spot: Spot) -> Pointee:
