@@ -53,6 +53,14 @@ def _freed(i: int, j: int, k: int) -> int | str:
     return WRONG if i == 0 or j >= (4, 8, 2)[i] else i
 
 
+def _freed_twice(i: int, j: int, k: int) -> int | str:
+    return 9 if i > 1 else WRONG if i == 0 or j & 1 else 1
+
+
+def _grown(i: int, j: int, k: int) -> int | str:
+    return 9 if i > 2 else WRONG if i == 0 else 2 if i == 1 and j == 3 else 1
+
+
 def _moved(i: int, j: int, k: int) -> int | str:
     rows = [[6, 7, 8], [1, 2, 3, 4, 5], [0] * 7]
     if i > 2 or k > 2:
@@ -94,6 +102,19 @@ PROGRAMS = {
         t[0] = malloc(4); t[1] = malloc(8); t[2] = malloc(2); if (!t[0] || !t[1] || !t[2]) return 8;
         free(t[0]); t[i][j] = 5; if (t[1][0] == 5 && i == 1 && j == 0) return 1; return i;""",
         _freed,
+    ),
+    "freed twice": Program(
+        "",
+        """uint8_t *t[2]; if (i > 1) return 9; t[0] = malloc(4); t[1] = malloc(8); if (!t[0] || !t[1]) return 8;
+        free(t[0]); free(t[i] + (j & 1)); return 1;""",
+        _freed_twice,
+    ),
+    "grown": Program(
+        "",
+        """uint8_t *t[3], *grown; if (i > 2) return 9; t[0] = malloc(4); t[1] = malloc(8); t[2] = 0;
+        if (!t[0] || !t[1]) return 8; free(t[0]); t[1][3] = j; grown = realloc(t[i], 9); if (!grown) return 8;
+        if (i == 1 && grown[3] == 3) return 2; return 1;""",
+        _grown,
     ),
     "moved pointers": Program(
         "static int32_t five[5] = {1, 2, 3, 4, 5}, three[3] = {6, 7, 8}, seven[7];"

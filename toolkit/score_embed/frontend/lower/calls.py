@@ -36,6 +36,7 @@ from score_embed.frontend.types.ctype import (
     unqualified,
 )
 from score_embed.frontend.types.library_calls import (
+    BLOCKS,
     BUILTIN,
     JUMPS,
     LIBRARY,
@@ -118,6 +119,8 @@ class Calls:
         harmless = kind == "opaque" and writes_nothing(name, t, library)
         if kind != "known":
             self._pin_arguments(args, kind, only_puts_out(name, library) and not wanted)
+            if library and name in BLOCKS and args:
+                args[0] = Argument(self._settled_block(args[0].exp))
         if keeps_pointer(name, library) and not (len(args) > 1 and _is_null(args[1].exp)):
             self.b.add(Note(coord, "memory that the C library keeps a pointer to"))
         if gives_to_program(name, library):
@@ -208,6 +211,14 @@ class Calls:
         for argument in args:
             if isinstance(argument.exp, SlotRef):
                 self.b.add(Pin(self.b.coord, argument.exp, ARGUMENT))
+
+    def _settled_block(self, pointer: Exp | Place) -> Exp | Place:
+        """Which block is freed decides what is right from there on: the pointer is used as it is in this run, and the
+        pin sees to the others."""
+        if not isinstance(pointer, SlotRef):
+            return pointer
+        self.b.add(Pin(self.b.coord, pointer, "address"))
+        return Raw(pointer.type, pointer.c())
 
     # --- functions without a declaration ---------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ RETURNS_TWICE = frozenset(
 JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 LIBRARY = ("sc_library_", "__score_other_")  # so begin the names by which models call the library's own functions
 RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
+BLOCKS = frozenset({"free", f"{RUNTIME}free", f"{RUNTIME}size"})  # they are given a block of the heap
 # They write to files, or end the program.
 _OUTPUT = frozenset(
     [
