@@ -195,3 +195,31 @@ def test_of_copies_it_is_said_that_paths_may_be_missing(tmp_path: Path, i: int, 
     found = explore(tmp_path, {"p.c": COPIES}, first={"i": i, "j": j})
     whole = _ended(found.folder) == {9, 0, 1, WRONG}
     assert whole or (found.summary["stopped"] == "drained" and found.incomplete)
+
+
+PAIRED = """
+#include "score.h"
+static const char *const names[] = {"ab", "abcdefgh"};
+static unsigned char one[3], two[9], three[9], four[9], *rows[] = {two, one}, *lines[] = {three, four};
+int main(void)
+{
+    unsigned char i, j, k;
+    SYM_U8(i); SYM_U8(j); SYM_U8(k);
+    if (i > 1 || j > 1) return 9;
+    two[4] = 5;
+    if (SUM == 'e' + 5) return 1;
+    return 2;
+}
+"""
+
+
+@pytest.mark.parametrize("first", [(0, 0, 0), (0, 0, 7), (0, 1, 4), (1, 0, 4), (1, 1, 4), (1, 1, 20)])
+@pytest.mark.parametrize("both", ["names[i][k] + rows[j][k]", "lines[i][k] + rows[i][k] + 'e'"])
+def test_two_pointers_in_one_statement(tmp_path: Path, both: str, first: tuple[int, int, int]) -> None:
+    """What is left where a second pointer goes astray while the first one's objects are looked for, nobody knows: then
+    it is said."""
+    text = PAIRED.replace("SUM", both)
+    found = explore(tmp_path, {"p.c": text}, "--time", "30", first=dict(zip("ijk", first, strict=True)))
+    assert found.summary["stopped"] in ("exhausted", "drained")
+    whole = _ended(found.folder) == {9, 1, 2, WRONG}
+    assert whole or found.incomplete
