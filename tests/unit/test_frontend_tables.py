@@ -89,6 +89,7 @@ TYPES = Types(
         double=64,
         long_double=0,
         float_literals=False,
+        shift_bits=0,
     )
 )
 

@@ -338,10 +338,18 @@ class TemplateText:
         right_bits = self.add(exp.right)
         if exp.op in ("<<", ">>"):
             self._convert(right_bits, False, bits)
+            self._count(exp.right, bits)
         if is_float(exp.type):
             return self._op(_FLOAT[exp.op], bits)
         table = _SIGNED if self._signed(exp.type) else _UNSIGNED
         return self._op(table.get(exp.op) or _EITHER[exp.op], bits)
+
+    def _count(self, count: Exp, bits: int) -> None:
+        """What the processor takes of a shift's count, where that may be too large. Compilers fold constants."""
+        looked_at = self.types.model.shift_bits or (bits - 1).bit_length()
+        if looked_at < bits and not isinstance(count, Const):
+            self._constant(str((1 << looked_at) - 1), bits)
+            self._op(Op.AND, bits)
 
     def _convert_float(self, exp: Convert) -> int:
         """A conversion from or to floating point."""

@@ -32,6 +32,7 @@ class DataModel(Struct, frozen=True):
     double: int
     long_double: int
     float_literals: bool  # a literal without suffix is a float
+    shift_bits: int  # of a shift's count, that the processor looks at; 0: as many as the value's width has, 5 or 6
 
     @classmethod
     def from_macros(cls, text: str, flags: Sequence[str] = ()) -> DataModel:
@@ -64,6 +65,7 @@ class DataModel(Struct, frozen=True):
             double=float_bits("DOUBLE", "DBL"),
             long_double=float_bits("LONG_DOUBLE", "LDBL"),
             float_literals="-fsingle-precision-constant" in flags,
+            shift_bits=_shift_bits(macros),
         )
 
 
@@ -71,3 +73,11 @@ def _short_enums(macros: Mapping[str, str], flags: Sequence[str]) -> bool:
     """Only ARM's compilers say it by a macro."""
     asked = [flag for flag in flags if flag in ("-fshort-enums", "-fno-short-enums")]
     return asked[-1] == "-fshort-enums" if asked else macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1"
+
+
+def _shift_bits(macros: Mapping[str, str]) -> int:
+    """Of a count that is too large: what C leaves open, and processors do as their manuals say (SAL in Intel's, LSLV in
+    Arm's for AArch64, SLL in RISC-V's; for 32-bit Arm "shift amount in the bottom byte")."""
+    if any(name in macros for name in ("__x86_64__", "__i386__", "__aarch64__", "__riscv")):
+        return 0
+    return 8 if "__arm__" in macros else 64
