@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from score_embed.cli.grid import Grid
 from score_embed.cli.output import is_plain
@@ -13,11 +14,12 @@ from score_embed.report.findings import Findings
 from score_embed.results import shown
 from score_embed.results.shown import Arrays, readable
 from score_embed.results.test_rows import TestRow
-from score_embed.results.testcase import ended
+from score_embed.results.testcase import Value, ended
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
 FEW_TESTS = 10
 MOST_ROWS = 10
+MOST_COLUMNS = 12  # inputs; a harness may have hundreds
 MOST_SHOWN = 200  # characters of a value or an output; whole they are in the report and in the record
 
 
@@ -75,11 +77,14 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Grid:
     inputs = {test.number: readable(shown.without_answers(test.inputs), arrays) for test in tests[:MOST_TESTS]}
     names = list(dict.fromkeys(name for values in inputs.values() for name in values))
     stubbed = any(shown.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
-    header = ["test", *names, *(["stubs"] if stubbed else []), "verdict", "output"]
+    each = len(names) <= MOST_COLUMNS
+    varying = {name for name in names if len({str(values.get(name)) for values in inputs.values()}) > 1}
+    header = ["test", *(names if each else ["inputs"]), *(["stubs"] if stubbed else []), "verdict", "output"]
     listed = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     rows = []
     for test in listed:
-        values = [_cut(str(inputs[test.number].get(name, ""))) for name in names]
+        own = inputs[test.number]
+        values = [_cut(str(own.get(name, ""))) for name in names] if each else [_few(own, varying)]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = _cut(f"raw {test.input.hex()}")
         if stubbed:
@@ -88,6 +93,13 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Grid:
         rows.append([str(test.number), *values, verdict, _cut(test.output)])
     caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return Grid(header, rows, caption if len(listed) < len(tests) else "")
+
+
+def _few(values: Mapping[str, Value], varying: AbstractSet[str]) -> str:
+    """Of more inputs than a table can show: above all those in which the tests differ."""
+    few = shown.foremost(values, MOST_COLUMNS, varying)
+    more = [f"and {len(values) - len(few)} more"] if len(few) < len(values) else []
+    return ", ".join([*(_cut(f"{name} = {value}") for name, value in few.items()), *more])
 
 
 def _cut(value: str) -> str:

@@ -15,7 +15,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import shown, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.known_bugs import short_id
-from score_embed.results.shown import Arrays, readable
+from score_embed.results.shown import Arrays
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.summary import ForkRow, NotFollowed, SolverTotals, Summary
 from score_embed.results.testcase import small_stem
@@ -35,7 +35,7 @@ ENDS = {
 }
 DONE = {ACCEPT: "accepted", REFUSE: "refused"}
 _MOST_LOST = 10  # lost tests that are shown
-_MOST_VALUES = 32  # of a bug's test; `replay` shows all
+_MOST_VALUES = 12  # of a bug's test; `replay` shows all
 CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
@@ -104,9 +104,11 @@ def ended(summary: Summary) -> str:
 def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
     """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a
     count."""
-    own = [f"{name} = {value}" for name, value in readable(shown.without_answers(values), arrays).items()]
-    if most is not None and len(own) > most:
-        own[most:] = [f"and {len(own) - most} more"]
+    whole = shown.readable(shown.without_answers(values), arrays)
+    few = whole if most is None else shown.foremost(whole, most)
+    own = [f"{name} = {value}" for name, value in few.items()]
+    if len(few) < len(whole):
+        own.append(f"and {len(whole) - len(few)} more")
     return "; ".join([*([", ".join(own)] if own else []), *shown.answers(values)])
 
 

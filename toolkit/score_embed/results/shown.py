@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from score_embed.contract.entry import Array, Guess
 from score_embed.results.testcase import Named, Value, quoted
@@ -55,6 +56,18 @@ def readable(inputs: Mapping[str, Value], arrays: Arrays = ()) -> dict[str, Valu
         else:
             found[name] = value
     return found
+
+
+def _is_nothing(value: Value) -> bool:
+    return value == "NULL" or not str(value).strip('0"{}., ')
+
+
+def foremost(values: Mapping[str, Value], most: int, asked: AbstractSet[str] = frozenset()) -> dict[str, Value]:
+    """At most so many of them: first `asked`, then those that are something: neither zero nor null nor an empty
+    text."""
+    ranked = sorted(values, key=lambda name: (name not in asked, _is_nothing(values[name])))
+    kept = set(ranked[:most])
+    return {name: value for name, value in values.items() if name in kept}
 
 
 def _elements(array: Array, value: Value, inputs: Mapping[str, Value]) -> Value:
