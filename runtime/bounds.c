@@ -39,12 +39,13 @@ static const sc_uptr *limit_of(const void *at)
 }
 
 /* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody
- * knows. */
+ * knows. An object that stands for one of any size has its flag in its size: to leave it is no bug, but nobody knows
+ * what the program would find there, so the test ends. */
 static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *object)
 {
     sc_extent before, there;
-    sc_u32 freed = 0;
-    sc_uptr more;
+    sc_u32 freed = 0, verdict;
+    sc_uptr more, one_of_many = 0;
     const sc_uptr *limit;
     object->at = 0;
     object->size = 0;
@@ -61,14 +62,16 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
     if (!object->at) {
         *object = sc_variable(origin, &before);
         more = object->size & SC_BEHIND_UNKNOWN ? SC_BEHIND_UNKNOWN : before.size;
-        if (object->size & SC_ONE_OF_MANY) object->at = 0;
+        one_of_many = object->size & SC_ONE_OF_MANY;
         object->size = object->at ? SC_BYTES(object->size) : 0;
         if (!object->size) {
             sc.unchecked++;
             return 0;
         }
         /* A pointer to the object's first byte may as well be one past the object before it: then both are meant,
-         * wherever p is in this run. All runs of a path must agree on what it is that p must be in. */
+         * wherever p is in this run. All runs of a path must agree on what it is that p must be in. (Who leads to a
+         * harness's array of unknown size has it from the harness.) */
+        if (one_of_many) more = 0;
         if (origin == object->at && !limit_of(object->at) && more && limit_of(before.at)) {
             /* one past an object whose size is a formula: which of the two? */
             if ((const sc_u8 *)p < (const sc_u8 *)origin) {
@@ -84,7 +87,9 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
     }
     limit = limit_of(object->at);
     if (limit && *limit < object->size) object->size = *limit;
-    return fits(*object, p, n) ? 0 : SC_VERDICT_OUT_OF_BOUNDS;
+    verdict = fits(*object, p, n) ? 0 : one_of_many ? SC_VERDICT_ASSUMPTION : SC_VERDICT_OUT_OF_BOUNDS;
+    object->size |= one_of_many;
+    return verdict;
 }
 
 /* Where the object begins that a pointer to its first byte, or to another one, means; null: nobody knows. */
@@ -183,8 +188,9 @@ static sc_i32 input_in(sc_u32 verdict, sc_extent object, const void *origin)
 {
 #if SC_INPUTS_KNOWN
     sc_u32 i, found = SC_INPUTS_KNOWN;
-    sc_uptr size = object.size ? object.size : 1; /* an array without elements has its input all the same */
-    for (i = 0; verdict == SC_VERDICT_OUT_OF_BOUNDS && i < sc.declared; i++) {
+    sc_uptr size = object.size & ~(sc_uptr)SC_ONE_OF_MANY;
+    if (!size) size = 1; /* an array without elements has its input all the same */
+    for (i = 0; verdict != SC_VERDICT_USE_AFTER_FREE && i < sc.declared; i++) {
         if ((sc_uptr)sc_inputs[i].at - (sc_uptr)object.at >= size) continue;
         if (found == SC_INPUTS_KNOWN) found = i;
         if ((sc_uptr)sc_inputs[i].at >= (sc_uptr)origin) return (sc_i32)sc_inputs[i].offset + 1;
@@ -215,7 +221,7 @@ static void say_astray(sc_frame *f, const SC_ROM sc_d *leaves, const sc_uptr *wo
     if (!varies || !sc_speak(f, leaves, words, 0, 0, 0)) return;
     sc_address(object.at);
     sc_varint(SC_ASTRAY);
-    sc_varint(object.size);
+    sc_varint(object.size & ~(sc_uptr)SC_ONE_OF_MANY);
     sc_byte(verdict == SC_VERDICT_USE_AFTER_FREE);
     sc_say_leaves(f, of_origin, behind, varies, 0);
     sc.sent = 0;

@@ -816,3 +816,22 @@ def test_a_stub_that_is_asked_for_memory_gives_so_much(function: str, tmp_path: 
     run = explore(tmp_path, {"p.c": ALLOCATORS}, "--entry", function, "--no-witness", "--max-tests", "40")
     assert run.bug_kinds == (["out-of-bounds"] if function == "one_less" else [])
     assert run.summary["paths"] > 2
+
+
+def test_a_large_structure_leaves_objects_for_the_parameters_behind_it(tmp_path: Path) -> None:
+    members = [f"leaf{n}" for n in range(20)]
+    looks = " + ".join(f"*b->{name}->{way}" for name in members for way in "pqrs")
+    source = f"""
+struct leaf {{ int *p, *q, *r, *s; }};
+struct large {{ {" ".join(f"struct leaf *{name};" for name in members)} }};
+int sum(struct large *b) {{ return {looks}; }}
+int search(struct large *b, const unsigned char *buf, struct leaf *leaf)
+{{
+    if (!b || !buf) return 0;
+    if (buf[0] == 3 && *leaf->q == 4) return 1;
+    return 2;
+}}
+"""
+    summary = explore(tmp_path, {"p.c": source}, "--entry", "search", "--no-witness").summary
+    assert (summary["stopped"], summary["bugs"]) == ("exhausted", [])
+    assert summary["coverage"]["branches_covered"] == 8

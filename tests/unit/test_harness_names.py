@@ -12,7 +12,7 @@ from score_embed.frontend.harness import names, preconditions, uses
 from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
 from score_embed.frontend.harness.names import Field
 from score_embed.frontend.harness.predicates import Predicates
-from score_embed.results.shown import readable, rests_on
+from score_embed.results.shown import foremost, readable, rests_on
 from score_embed.results.testcase import Value, quoted, raw_bytes
 
 
@@ -380,6 +380,17 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
     assert rests_on({"p->next: 0 its own, 1 as p, 2 null": 0}) == []
     assert rests_on({"a->get() != NULL": 1, "a->get() != NULL#2": 0}) == ["a->get()#2 may be NULL"]
     assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
+
+
+NOTHING: dict[str, Value] = {"a": 0, "b": "NULL", "c": '""', "d": "0000", "e": "{0, 0}", "f": 0.0}
+
+
+def test_of_many_inputs_those_come_first_that_are_something() -> None:
+    told: dict[str, Value] = {"x": 3, "y": "NULLX", "z": "{0, 1}"}
+    assert foremost(NOTHING | told, 3) == told
+    assert list(foremost(NOTHING | told, 4)) == ["a", "x", "y", "z"]  # in their order
+    assert list(foremost(NOTHING | told, 2, {"c"})) == ["c", "x"]
+    assert foremost(told, 5) == told
 
 
 @pytest.mark.parametrize("text", [b"reboot", b'a"\\\n\x01\xff', b""])

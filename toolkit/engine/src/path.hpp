@@ -41,6 +41,7 @@ struct Outcome {
     Range elsewhere;  // what only the other side leads to
     std::shared_ptr<const Choice> chosen{};
     bool is_fork = false;  // the host's own: the target does not count it
+    bool is_assumption = false;
 };
 
 // Takes a branch's site, the leaves it compares, and its conditions in order. False: the path was cut there.

@@ -297,11 +297,13 @@ void Steps::bounds(const Step &step) {
         if (step.direction) throw cursor_.fail("a pointer that went astray where it should");
         return astray(site, address, size, base, cursor_.varint());
     }
+    u64 one_of_many = u64(1) << (width - 2);
     Ref start = constant(base, width);
     Ref offset = binary(Kind::SUB, address, start);
-    Ref limit = decoded_.size_of(base, told, width);
+    Ref limit = decoded_.size_of(base, told & ~u128(one_of_many), width);
     Ref inside = ends_within(offset, size, limit);
     Outcome outcome{-1, step.direction, step.direction ? inside : bit_not(inside), {}};
+    outcome.is_assumption = told & one_of_many;  // nobody knows where the program's own object ends
     branches_.on_branch(site, leaves, &outcome, 1);
 }
 

@@ -193,8 +193,9 @@ bool Trail::on_branch(const Site &site, const Leaves &operands, const Outcome *o
         }
         auto condition = std::make_shared<const Condition>(
             Condition{site.id, outcome.chain, outcome.direction, held, before, lanes_, outcome.elsewhere,
-                      outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(), site.is_assumption,
-                      outcome.is_fork, !node(held).deps && !node(held).origins && compares,
+                      outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(),
+                      site.is_assumption || outcome.is_assumption, outcome.is_fork,
+                      !node(held).deps && !node(held).origins && compares,
                       is_fixed || decoded_.forked.meets(compared), found && !outcome.chosen});
         listener_.reached(conditions.size(), condition);
         conditions.push_back(std::move(condition));

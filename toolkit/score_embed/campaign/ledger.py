@@ -198,6 +198,8 @@ class Ledger:
         totals.mispredicted += came is Came.MISPREDICTED
         totals.retried += entry.retried
         totals.unchecked += entry.unchecked
+        if entry.verdict is Verdict.ASSUMPTION and (left := _object(entry)):
+            totals.left[left] = totals.left.get(left, 0) + 1
         if is_new:
             totals.paths += 1
             totals.conditions += entry.conditions
@@ -220,11 +222,8 @@ class Ledger:
         return self.bugs.add(bug)
 
     def _guess(self, entry: Entry) -> str:
-        """What is guessed of the size of the object that a test left. Its code is where an input of that object begins,
-        and one more."""
-        if entry.verdict is not Verdict.OUT_OF_BOUNDS:
-            return ""
-        name = next((item.name for item in entry.objects if item.offset == entry.code - 1), "")
+        """What is guessed of the size of the object that a test left."""
+        name = _object(entry) if entry.verdict is Verdict.OUT_OF_BOUNDS else ""
         return guess_of(name, self._guesses) if name else ""
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
@@ -256,6 +255,11 @@ class Ledger:
             test.write(folder)
         except OSError as error:
             raise storage_error(error, self._record.folder) from error
+
+
+def _object(entry: Entry) -> str:
+    """The object that a test left, by an input of it: the code says where that begins, and one more."""
+    return next((item.name for item in entry.objects if item.offset == entry.code - 1), "")
 
 
 def _came(entry: Entry, is_new: bool) -> Came:

@@ -78,6 +78,7 @@ class Totals(Struct):
     retried: int = 0  # tests whose target died once, and that another one ran to an end
     conditions: int = 0  # of all distinct paths together
     longest: int = 0  # the most of one
+    left: dict[str, int] = {}  # array of a harness whose size nobody said → tests that ended where they left it
 
 
 class Progress(Struct, frozen=True):

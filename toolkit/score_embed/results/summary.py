@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import resource
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field, structs, to_builtins
@@ -207,6 +207,7 @@ def of(record: Store) -> Summary:
     vectors = criteria.recorded(record)
     said = record.get(JUDGED)
     bugs = sort_out(witnessed.all_bugs(record.bugs(), record.found_by_witness()), said or (), sources)
+    bounds = [_left(said, totals.left) for said in program.within]
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return Summary(
         program=program.name,
@@ -214,7 +215,7 @@ def of(record: Store) -> Summary:
         strategy=program.strategy,
         seed=program.seed,
         stopped=stopped,
-        within=(*program.within, *(confined.beyond if confined else ()), *_beyond(refused)),
+        within=(*bounds, *(confined.beyond if confined else ()), *_beyond(refused)),
         seconds=round(progress.seconds, 3),
         runs=totals.runs,
         paths=totals.paths,
@@ -259,6 +260,12 @@ def _solver(tally: TallyRows) -> SolverTotals:
         {layer: round(stats.seconds_by.get(layer, 0.0), 3) for layer in Layer},
         {layer: stats.gave_up[layer] for layer in Layer if layer in stats.gave_up},
     )
+
+
+def _left(said: str, left: Mapping[str, int]) -> str:
+    """A bound of the harness, and how many tests ended because they went beyond it."""
+    count = left.get(said.partition(" = ")[0], 0)
+    return f"{said} ({count} {'test' if count == 1 else 'tests'} left it)" if count else said
 
 
 def _beyond(refused: Iterable[tuple[str, str, int, int]]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Makes what a pointer leads to: a fresh object, an array, a text, each of the size that is known.
 
 Lists and trees end at a depth, texts and arrays have a size: these bounds are said, and those that are guessed are said
-as guesses. What lies behind an array whose size nobody knows is not held against the function.
+as guesses. An array whose size nobody knows has room: what leaves that is no bug, but ends the test.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from score_embed.frontend.types.ctype import (
 
 STRUCTS = 3  # of an array of structures or pointers
 CHARACTERS = 15  # of a text
+ROOM = 256  # bytes, at least, of an array whose size nobody knows: what follows its inputs is zero
 DEPTH = 2  # objects of one type in a row: nodes of a list
 _LEVELS = 5  # pointers that lead to each other
-_OBJECTS = 60
+_OBJECTS = 60  # those of a large structure must not leave the parameters behind it without any:
+_NEAR = 2  # what they, and what they lead to, point to is always made
 
 
 class Objects:
@@ -54,7 +56,8 @@ class Objects:
                 return None
         if isinstance(to, Array) and is_open(to):
             raise Unmakeable("its size is computed")
-        if spot.levels >= _LEVELS or len(self._draft.text.objects) >= _OBJECTS:
+        is_crowded = spot.levels >= _NEAR and len(self._draft.text.objects) >= _OBJECTS
+        if spot.levels >= _LEVELS or is_crowded:
             self._draft.text.bound(
                 f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}"
             )
@@ -159,12 +162,11 @@ class Objects:
         return place
 
     def _unknown(self, to: CType, spot: Spot) -> str:
-        """Numbers, nobody knows how many: what lies behind them is not held against the function."""
+        """Numbers, nobody knows how many: there is room behind them."""
         name = self._draft.text.fresh(spot.label, UNKNOWN_SIZE)
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        self._draft.text.objects.append(
-            f"static {self._draft.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};"
-        )
+        room = f"{name}[{max(ELEMENTS, ROOM * 8 // bits(to))}]"
+        self._draft.text.objects.append(f"static {self._draft.scope.declare(without_const(to), room)}{aligned};")
         self._fill(to, name, spot, ELEMENTS)
         if is_plain(to):
             self._draft.text.array(spot.label, to)
@@ -174,7 +176,8 @@ class Objects:
 
     def _fill(self, to: CType, name: str, spot: Spot, count: int) -> None:
         if is_plain(to):
-            self._draft.text.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
+            size = f"{count} * sizeof {name}[0]"
+            self._draft.text.say(f'__score_bytes((void *) {name}, {size}, "{as_written(spot.label)}");')
             self._draft.text.asked += count * bits(to) // 8
             self._each_in_range(to, name, spot, count)
             return
