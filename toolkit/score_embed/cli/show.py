@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 
 from score_embed.cli.grid import Grid
 from score_embed.cli.output import is_plain
@@ -14,7 +13,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import shown
 from score_embed.results.shown import Arrays, readable
 from score_embed.results.test_rows import TestRow
-from score_embed.results.testcase import Value, ended
+from score_embed.results.testcase import ended
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
 FEW_TESTS = 10
@@ -84,7 +83,10 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Grid:
     rows = []
     for test in listed:
         own = inputs[test.number]
-        values = [_cut(str(own.get(name, ""))) for name in names] if each else [_few(own, varying)]
+        if each:
+            values = [_cut(str(own.get(name, ""))) for name in names]
+        else:
+            values = [", ".join(map(_cut, text.few(own, MOST_COLUMNS, varying)))]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = _cut(f"raw {test.input.hex()}")
         if stubbed:
@@ -93,13 +95,6 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Grid:
         rows.append([str(test.number), *values, verdict, _cut(test.output)])
     caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return Grid(header, rows, caption if len(listed) < len(tests) else "")
-
-
-def _few(values: Mapping[str, Value], varying: AbstractSet[str]) -> str:
-    """Of more inputs than a table can show: above all those in which the tests differ."""
-    few = shown.foremost(values, MOST_COLUMNS, varying)
-    more = [f"and {len(values) - len(few)} more"] if len(few) < len(values) else []
-    return ", ".join([*(_cut(f"{name} = {value}") for name, value in few.items()), *more])
 
 
 def _cut(value: str) -> str:

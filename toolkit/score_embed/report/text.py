@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from score_embed.contract.judged import ACCEPT, REFUSE
@@ -18,7 +19,7 @@ from score_embed.results.known_bugs import short_id
 from score_embed.results.shown import Arrays
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.summary import ForkRow, NotFollowed, SolverTotals, Summary
-from score_embed.results.testcase import small_stem
+from score_embed.results.testcase import Value, small_stem
 
 # How a campaign ended, in a user's words.
 ENDS = {
@@ -104,12 +105,15 @@ def ended(summary: Summary) -> str:
 def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
     """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a
     count."""
-    whole = shown.readable(shown.without_answers(values), arrays)
-    few = whole if most is None else shown.foremost(whole, most)
-    own = [f"{name} = {value}" for name, value in few.items()]
-    if len(few) < len(whole):
-        own.append(f"and {len(whole) - len(few)} more")
+    own = few(shown.readable(shown.without_answers(values), arrays), most)
     return "; ".join([*([", ".join(own)] if own else []), *shown.answers(values)])
+
+
+def few(values: Mapping[str, Value], most: int | None, asked: AbstractSet[str] = frozenset()) -> list[str]:
+    """At most so many, those that tell something (`shown.foremost`), and how many there are besides."""
+    kept = values if most is None else shown.foremost(values, most, asked)
+    more = len(values) - len(kept)
+    return [*(f"{name} = {value}" for name, value in kept.items()), *([f"and {more} more"] if more else [])]
 
 
 def times(count: int) -> str:
