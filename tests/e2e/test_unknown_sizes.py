@@ -80,6 +80,12 @@ def test_nobody_wants_to_leave(tmp_path: Path, function: str) -> None:
     assert summary["runs"] <= summary["paths"] + 1
 
 
+def test_who_is_inside_stays(tmp_path: Path) -> None:
+    (tmp_path / "first.bin").write_bytes(bytes(256))
+    summary = entry(tmp_path, "one", "native", "--first", "first.bin")
+    assert (summary["stopped"], summary["runs"], summary["paths"]) == ("exhausted", 2, 2)
+
+
 def test_what_is_not_left_is_not_said_to_be(tmp_path: Path) -> None:
     summary = entry(tmp_path, "far")
     assert (summary["stopped"], summary["paths"], summary["bugs"]) == ("exhausted", 3, [])
