@@ -314,12 +314,18 @@ def test_a_large_program(chromium: Browser, tmp_path: Path) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     plain = tmp_path / "plain.html"
     plain.write_text("".join(f"<div class=l><b>{line}</b><code>a = {line};</code></div>\n" for line in range(PLAIN_LINES)))
-    # The least of eight, side by side: both are as slow as the machine is now.
+    # The least of eight, side by side: both are as slow as the machine is now. Its long tables are most of the work.
     both = [(_loaded(context, plain), _loaded(context, file)) for _ in range(8)]
     seconds, needed = (min(each) for each in zip(*both, strict=True))
-    assert needed < 2.3 * seconds
+    assert needed < 2 * seconds
     page = context.pages[-1]
     assert page.locator(".l").count() > 9_000
+    tests = page.locator("#t-tests")
+    assert not tests.is_visible()
+    page.locator("#tests summary").click()
+    assert tests.is_visible()
+    page.locator("[data-for='t-tests'] input").fill("1999")
+    assert tests.locator("tbody tr").filter(visible=True).count() == 1
     context.close()
 
 
