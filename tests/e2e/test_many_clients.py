@@ -240,6 +240,17 @@ def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -
     assert "1 of 1 tests reproduced" in done.stdout
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_clients_have_several_processors(source: Path, whole: Path) -> None:
+    """The server keeps to none of them, or else its clients, which it starts, would all keep to that one."""
+    with running(source, "--clients", "2", "p.c", *SLOWLY, tests=20) as server:
+        assert os.sched_getaffinity(server.pid) == os.sched_getaffinity(0)
+        assert len(set[int]().union(*map(os.sched_getaffinity, clients_of(server.pid)))) > 1
+        _, errors = server.communicate(timeout=120)
+    assert server.returncode == 1, errors
+    check_whole(source / "o", whole)
+
+
 def test_killed_clients_are_replaced(source: Path, whole: Path) -> None:
     with running(source, "--clients", "2", "p.c", *SLOWLY, tests=300) as server:
         first = clients_of(server.pid)

@@ -81,10 +81,12 @@ def begin(
     elsewhere: Board | None = None,
     device: str | None = None,
     built: Built | None = None,
+    trial: ExitStack | None = None,
 ) -> Opened:
     """Build the program, try it on a target, make the campaign's folder.
 
-    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on.
+    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on; `trial`: ends the target, and
+    with it that this process keeps to the target's processor, if that is to be before the end of `stack`.
     """
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
@@ -97,7 +99,8 @@ def begin(
         with Steps(f"{name} on {board.name}") as steps:
             image = built.image if built else build(settings, board, folder, steps, beside.begin if beside else None)
             steps("waiting for the target")
-            target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
+            ready = ready_target(board, image, confined)
+            target = (trial or stack).enter_context(ready) if elsewhere is None else None
     except BaseException:
         campaign_folder.discard(folder)
         if beside is not None:
@@ -126,9 +129,10 @@ def go_on(
     stack: ExitStack,
     with_target: bool = True,
     device: str | None = None,
+    trial: ExitStack | None = None,
 ) -> Opened:
     """Open the campaign of a record once more, with its `resumed_settings`. Without a target, the board may be
-    elsewhere."""
+    elsewhere. `trial`: as of `begin`."""
     if settings.retry_lost:
         record.lost.retry()
     if with_target:
@@ -139,7 +143,7 @@ def go_on(
     _note_baseline(record, settings)
     image, confined = load_image(record.folder / campaign_folder.IMAGE), not settings.unconfined
     note_confinement(record, board, image.outside, confined)
-    target = stack.enter_context(ready_target(board, image, confined)) if with_target else None
+    target = (trial or stack).enter_context(ready_target(board, image, confined)) if with_target else None
     return Opened(settings, board, image, record, target)
 
 

@@ -108,8 +108,9 @@ def begin(
 
     `elsewhere`: the board, if none is here. Then nothing is tried; the first client completes the first test.
     """
-    opened = opening.begin(settings, stack, elsewhere, device)
-    _find_first_test(opened)
+    with ExitStack() as trial:
+        opened = opening.begin(settings, stack, elsewhere, device, trial=trial)
+        _find_first_test(opened)
     return opened
 
 
@@ -117,8 +118,9 @@ def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: st
     """A campaign once more; its beginning, too, if it was stopped before that was written down."""
     if record.get(PROGRESS) is not None:
         return opening.go_on(record, settings, stack, with_target=False)
-    opened = opening.go_on(record, settings, stack, device=device)
-    _find_first_test(opened)
+    with ExitStack() as trial:
+        opened = opening.go_on(record, settings, stack, device=device, trial=trial)
+        _find_first_test(opened)
     return opened
 
 
@@ -133,7 +135,6 @@ def _find_first_test(opened: Opened) -> None:
             inputs, difference = first_test.find(worker, settings, opened.image, work)
         ledger = opening.begin_books(opened, difference)
         ledger.count(worker.counted())
-        target.close()
     else:
         chosen = settings.first
         inputs = (first_test.raw(chosen) if chosen is not None else first_test.unchosen(settings),)
