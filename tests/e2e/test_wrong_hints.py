@@ -51,6 +51,7 @@ def made(folder: Path, function: str, hints: str) -> tuple[int, str, str]:
         ("buf: {count: cfg}", "'cfg' is no number here"),
         ("cfg->data: {count: m}", "'m' is no number of that structure"),
         ("cfg->name: {string: 8}", "cfg->name has room for a text of 7 characters"),
+        ("call first: ['parse_init()']", "call first: the file of parse declares no function parse_init"),
         ("globals: [nosuch]", "there is no variable 'nosuch'"),
     ],
 )

@@ -14,7 +14,7 @@ int before;
 #define MACRO { /* score: x range 3..4 */
 /* score: buf count len size 32, name string 20; cfg->mode in 0 .. 3
  *        cfg->next nullable no, out alias in
- *        assume (len > 0, len < 9), globals state other */
+ *        assume (len > 0, len < 9), globals state other, call first init(cfg, 3); */
 static __attribute__((noinline)) int
 parse(const unsigned char *buf, size_t len, const char *name, struct config *cfg,
       int *out, int *in)
@@ -42,6 +42,7 @@ def test_whose_a_comment_is() -> None:
             "out": Hint(alias=("in",)),
         },
         assume=("(len > 0, len < 9)",),
+        call_first=("init(cfg, 3)",),
         globals=("state", "other"),
     )
     assert beside.read(FILE, "a.c", "next") == Hints(

@@ -1,7 +1,7 @@
 """Hints in a comment above a function, in the words of `score-hints.yaml` and with its checks.
 
     /* score: buf count len size 32, name string 20, cfg->mode range 0..3
-     *        cfg->next nullable no, out alias in, assume len > 0, globals state */
+     *        cfg->next nullable no, out alias in, assume len > 0, call first init(cfg), globals state */
     int parse(const uint8_t *buf, size_t len, …)
 
 Commas, semicolons and ends of lines part one argument's hints from another's. `n in 0..16` is `n range 0..16`. Only
@@ -78,6 +78,7 @@ def read(text: str, file: str, function: str) -> Hints:
         return Hints()
     arguments: dict[str, Hint] = {}
     assume: list[str] = []
+    call: list[str] = []
     places: list[tuple[str, str]] = []
     variables: list[tuple[str, str]] = []
     for comment in comments(text).get(function, ()):
@@ -87,6 +88,9 @@ def read(text: str, file: str, function: str) -> Hints:
             if words[0] == "assume" and len(words) > 1:
                 assume.append(clause.partition("assume")[2].strip())
                 places.append((assume[-1], where))
+            elif words[:2] == ["call", "first"] and len(words) > 2:
+                call.append(clause.partition("first")[2].strip())
+                places.append((call[-1], where))
             elif words[0] == "globals" and len(words) > 1:
                 variables += [(name, where) for name in words[1:]]
             elif words[0] in arguments:
@@ -96,7 +100,14 @@ def read(text: str, file: str, function: str) -> Hints:
             else:
                 arguments[words[0]] = hint(_section(words, where))
     names = tuple(name for name, _ in variables)
-    return Hints(arguments, assume=tuple(assume), globals=names, places=tuple(places), globals_at=tuple(variables))
+    return Hints(
+        arguments,
+        assume=tuple(assume),
+        call_first=tuple(call),
+        globals=names,
+        places=tuple(places),
+        globals_at=tuple(variables),
+    )
 
 
 def _clauses(comment: Comment) -> Iterator[tuple[str, int]]:

@@ -123,8 +123,8 @@ class _Main:
 
     @property
     def is_plain(self) -> bool:
-        """All arguments are numbers and bytes."""
-        return self._parameters.arguments is not None
+        """All arguments are numbers and bytes, and nothing is called before it."""
+        return self._parameters.arguments is not None and not self._hints.call_first
 
     @property
     def asked(self) -> int:
@@ -134,7 +134,7 @@ class _Main:
     @property
     def arguments(self) -> tuple[Argument, ...]:
         """What a test without a harness passes; none if an argument is more than numbers and bytes."""
-        return tuple(map(_as_written, self._parameters.arguments or ()))
+        return tuple(map(_as_written, self._parameters.arguments or ())) if self.is_plain else ()
 
     def text(self) -> str:
         made, parameters, entry = self._draft.text, self._parameters, self._node.decl.name
@@ -150,6 +150,9 @@ class _Main:
             made.assume(where_it_can_be(expression))
             made.bound(expression)
         self._refused()
+        for expression in self._hints.call_first:
+            self._require_functions(expression)
+            made.bound(f"{expression} called first")
         passed = ", ".join(parameters.local[name] for name in parameters.passed)
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
@@ -164,6 +167,7 @@ class _Main:
             "Objects that pointers lead to. Change their sizes here.": made.objects,
             "The arguments.": declared,
             "What they hold: every __score_ call is an input. What is assumed of sizes stands beside them.": made.lines,
+            "What is called before it.": [f"{expression};" for expression in self._hints.call_first],
             "Preconditions. Add yours.": assumed,
             "": ending,
         }
@@ -183,6 +187,15 @@ class _Main:
                 name = as_written(self._node.decl.name)
                 what = f"refuse: {name}({never.condition}): the harness of {name} has no pointer {never.null}"
                 raise UsageError(what, never.at, "Correct the name, or remove the line: it holds for nothing.")
+
+    def _require_functions(self, expression: str) -> None:
+        """What a misspelt name would call is a stub, which says nothing. Raises UsageError."""
+        for name in _CALLED.findall(expression):
+            is_declared = self._scope.is_taken(name) or name in self._parameters.names or name.startswith("__")
+            if name not in _NO_CALLS and not is_declared:
+                what = f"call first: the file of {as_written(self._node.decl.name)} declares no function {name}"
+                hint = "Correct the name, or declare it there; macros are not known here."
+                raise UsageError(what, dict(self._hints.places).get(expression, ""), hint)
 
     # --- globals --------------------------------------------------------------------------------------------------
 
@@ -214,6 +227,8 @@ class _Main:
         return not of.const
 
 
+_CALLED = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")
+_NO_CALLS = frozenset({"sizeof", "_Alignof", "if", "for", "while", "switch", "return", "typeof"})
 _COMMENT = re.compile(r"^ */\*.*\*/$", re.MULTILINE)
 
 

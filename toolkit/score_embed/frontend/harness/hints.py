@@ -7,6 +7,7 @@
         cfg->mode: {range: [0, 3]}
         cfg->next: {nullable: no}
         out: {alias: in}                out may be the same object as in
+        call first: ["init(cfg)"]       before the function, once its arguments are there
         assume: ["len > 0"]
         globals: [state]
     types:
@@ -79,10 +80,11 @@ class Hints:
     arguments: dict[str, Hint] = field(default_factory=dict)
     types: dict[str, Hint] = field(default_factory=dict)
     assume: tuple[str, ...] = ()
+    call_first: tuple[str, ...] = ()  # C that is run before the function, once its arguments are there
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
-    # of what is assumed: C, and where it stands
+    # of what is assumed and called: C, and where it stands
     places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     globals_at: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # the same of globals
 
@@ -92,6 +94,7 @@ class Hints:
             self,
             arguments={**other.arguments, **self.arguments},
             assume=(*other.assume, *self.assume),
+            call_first=(*other.call_first, *self.call_first),
             globals=(*other.globals, *self.globals),
             places=(*other.places, *self.places),
             globals_at=(*other.globals_at, *self.globals_at),
@@ -130,13 +133,17 @@ def read(path: Path, function: str) -> Hints:
     if function not in functions.values:
         return Hints(_not_null({}, never), types, never=never)
     own = functions.section(function)
-    arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
-    assume = own.texts("assume")
-    places = tuple((text, own.where_item("assume", at)) for at, text in enumerate(assume))
+    arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "call first", "globals"))}
+    assume, call = own.texts("assume"), own.texts("call first")
+    places = tuple(
+        (text, own.where_item(key, at))
+        for key, said in (("assume", assume), ("call first", call))
+        for at, text in enumerate(said)
+    )
     variables = own.texts("globals")
     globals_at = tuple((name, own.where_item("globals", at)) for at, name in enumerate(variables))
     given = _not_null(arguments, never)
-    return Hints(given, types, assume, variables, never=never, places=places, globals_at=globals_at)
+    return Hints(given, types, assume, call, variables, never=never, places=places, globals_at=globals_at)
 
 
 def named(path: Path) -> dict[str, str]:
