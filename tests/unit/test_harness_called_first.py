@@ -34,9 +34,22 @@ def test_a_test_makes_no_arguments_without_the_harness() -> None:
 
 
 def test_what_the_harness_may_call() -> None:
-    for called in ("each(sizeof(int))", "if (n > 2) init(n)", "__builtin_trap()"):
+    for called in (
+        "each(sizeof(int))",
+        "if (n > 2) init(n)",
+        "__builtin_trap()",
+        'init("return o(}"[0])',
+        "{ init(2); }",
+    ):
         assert f"    {called};\n" in harness("g", called).text
     for called, name in (("eech(n)", "eech"), ("init(ini(n))", "ini"), ("other()", "other")):
         with pytest.raises(UsageError, match=f"declares no function {name}\n") as error:
             harness("g", called)
         assert error.value.where == "h.yaml:3"
+
+
+@pytest.mark.parametrize("called", ["", " ", "}", "if (n) {", "return 3", "if (n) return n; init(n)", "goto end"])
+def test_what_is_no_call(called: str) -> None:
+    with pytest.raises(UsageError, match="is no call\n") as error:
+        harness("g", called)
+    assert error.value.where == "h.yaml:3"

@@ -31,6 +31,7 @@ from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import Array, Function, Types, is_integer, unqualified
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import without_mains
+from score_embed.userfile import shown
 from score_embed.yamlfile import close_to
 
 USED = "used"  # --globals: all that the function and its callees name
@@ -151,7 +152,7 @@ class _Main:
             made.bound(expression)
         self._refused()
         for expression in self._hints.call_first:
-            self._require_functions(expression)
+            self._require_call(expression)
             made.bound(f"{expression} called first")
         passed = ", ".join(parameters.local[name] for name in parameters.passed)
         call = f"{entry}({passed})"
@@ -188,14 +189,20 @@ class _Main:
                 what = f"refuse: {name}({never.condition}): the harness of {name} has no pointer {never.null}"
                 raise UsageError(what, never.at, "Correct the name, or remove the line: it holds for nothing.")
 
-    def _require_functions(self, expression: str) -> None:
-        """What a misspelt name would call is a stub, which says nothing. Raises UsageError."""
-        for name in _CALLED.findall(expression):
+    def _require_call(self, expression: str) -> None:
+        """What a misspelt name would call is a stub, which says nothing, and behind a `return` nothing is called at
+        all. Raises UsageError."""
+        where = dict(self._hints.places).get(expression, "")
+        words = _LITERAL.sub("0", expression)
+        if not words.strip() or _LEAVES.search(words) or words.count("{") != words.count("}"):
+            hint = "Write what is to be called, in C: `call first: [ring_init(r, room, 8)]`."
+            raise UsageError(f"call first: {shown(expression)} is no call", where, hint)
+        for name in _CALLED.findall(words):
             is_declared = self._scope.is_taken(name) or name in self._parameters.names or name.startswith("__")
             if name not in _NO_CALLS and not is_declared:
                 what = f"call first: the file of {as_written(self._node.decl.name)} declares no function {name}"
                 hint = "Correct the name, or declare it there; macros are not known here."
-                raise UsageError(what, dict(self._hints.places).get(expression, ""), hint)
+                raise UsageError(what, where, hint)
 
     # --- globals --------------------------------------------------------------------------------------------------
 
@@ -228,7 +235,9 @@ class _Main:
 
 
 _CALLED = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")
-_NO_CALLS = frozenset({"sizeof", "_Alignof", "if", "for", "while", "switch", "return", "typeof"})
+_NO_CALLS = frozenset({"sizeof", "_Alignof", "if", "for", "while", "switch", "typeof"})
+_LEAVES = re.compile(r"\b(?:return|goto)\b")
+_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 _COMMENT = re.compile(r"^ */\*.*\*/$", re.MULTILINE)
 
 
