@@ -537,3 +537,11 @@ def test_a_corpus_comes_and_goes_test_by_test(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot"):
         inputs.corpus(tests(), tmp_path / "c.tar" / "x.tar")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "c.tar"]
+
+
+def test_a_program_that_is_put_anew_is_read_anew(tmp_path: Path) -> None:
+    with store.Store.create(tmp_path) as record:
+        record.put(parts.SOURCES, recorded.source_map())
+        assert record.sources() == recorded.source_map()
+        record.put(parts.SOURCES, structs.replace(recorded.source_map(), root="/elsewhere"))
+        assert record.sources().root == "/elsewhere"

@@ -51,6 +51,7 @@ class Store:
         self.lost = LostTable(database, self.pairs)
         self.paths = PathTable(database)
         self._layouts = LayoutTable(database)
+        self._sources: SourceMap | None = None
 
     @staticmethod
     def create(folder: Path) -> Store:
@@ -113,6 +114,8 @@ class Store:
         self._database.commit()
 
     def put(self, part: Part[T], value: T) -> None:
+        if part.key == SOURCES.key:
+            self._sources = None
         self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, encode(value)))
 
     @property
@@ -165,11 +168,12 @@ class Store:
         return decoded(text, part.kind, part.key, self.folder)
 
     def sources(self) -> SourceMap:
-        """The program under test, as it was when the campaign began."""
-        found = self.get(SOURCES)
-        if found is None:
+        """The program under test, as it was when the campaign began: read once, as it is large and stays."""
+        if self._sources is None:
+            self._sources = self.get(SOURCES)
+        if self._sources is None:
             raise UsageError("the campaign in this folder never began", str(self.folder), "Start a new campaign.")
-        return found
+        return self._sources
 
     def path_hashes(self) -> set[int]:
         return set(self.paths.all())

@@ -125,14 +125,22 @@ def _short(files: Mapping[str, object]) -> dict[str, str]:
 
 def _branches(found: Findings, texts: _Texts, names: dict[str, str]) -> list[Branch]:
     """Those of the text that is shown, under the names of the page."""
+    called: dict[str, str] = {}  # looked up once a file: a project's campaigns have thousands of branches each
     made = []
     for branch in all_branches.of(found):
-        if found.is_generated(branch.file):
-            continue
-        file = str(found.absolute(branch.file))
-        if found.sources.texts.get(branch.file, ()) == texts.shown.get(file, ()):
-            made.append(replace(branch, file=names.setdefault(file, file)))
+        if branch.file not in called:
+            called[branch.file] = _called(found, branch.file, texts, names)
+        if name := called[branch.file]:
+            made.append(replace(branch, file=name))
     return made
+
+
+def _called(found: Findings, file: str, texts: _Texts, names: dict[str, str]) -> str:
+    """What the page calls a file of a campaign; empty if it was generated, or its text is not the one that is shown."""
+    absolute = str(found.absolute(file))
+    if found.is_generated(file) or found.sources.texts.get(file, ()) != texts.shown.get(absolute, ()):
+        return ""
+    return names.setdefault(absolute, absolute)
 
 
 def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[Defect]:
