@@ -24,7 +24,7 @@ from score_embed.frontend.c.names import (
     reaches_beyond_names,
     static_names,
 )
-from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.parse import Trees, parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import drop_promises
 from score_embed.frontend.declarations.layout import Layout
@@ -73,6 +73,7 @@ def instrument_program(
     tells_statements: bool = False,
     measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
     models: Models | None = None,
+    trees: Trees | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Program:
     """Instrument all sources. Raises BuildError where C cannot be parsed.
@@ -80,11 +81,12 @@ def instrument_program(
     `closed`: no other code of the program, but for libraries, is linked to them.
     `models`: of functions of the C library; `checks`: what is checked beside assertions, of config.CHECKS;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
+    `trees`: of sources that are parsed already; they are taken out, and changed here;
     `progress`: is told each step as it begins;
     `tells_statements`: the image tells which statements of C ran (contract/coverage.py);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
-    units, library, heap = _parsed(sources, models or Models(), closed=closed, progress=progress)
+    units, library, heap = _parsed(sources, models or Models(), trees or {}, closed=closed, progress=progress)
     external = _external_definitions(units)
     types = Types(model)
     complete_arrays(units, types)
@@ -172,14 +174,19 @@ def _stable(
 
 
 def _parsed(
-    sources: Sequence[Source], models: Models, *, closed: bool, progress: Callable[[str], None]
+    sources: Sequence[Source],
+    models: Models,
+    trees: Trees,
+    *,
+    closed: bool,
+    progress: Callable[[str], None],
 ) -> tuple[list[Unit], bool, bool]:
     """The program's units, and after them one with the models that they call; whether they call any, and use the
     heap."""
     parsed = []
     for number, source in enumerate(sources, 1):
         progress(f"parsing {source.path} ({number} of {len(sources)})")
-        parsed.append(_parse(source))
+        parsed.append(_parse(source, trees.pop(source, None)))
         gc.freeze()
     if has_allocator(parsed):
         models = models.without_heap()
@@ -285,8 +292,9 @@ def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
     return lambda name: name not in excluded
 
 
-def _parse(source: Source) -> Parsed:
-    return Parsed(parse(source.text, str(source.path)), frozenset(system_files(source.text)))
+def _parse(source: Source, tree: c_ast.FileAST | None = None) -> Parsed:
+    known = tree if tree is not None else parse(source.text, str(source.path))
+    return Parsed(known, frozenset(system_files(source.text)))
 
 
 def _unit(source: Source, parsed: Parsed, renamed: Mapping[str, str]) -> Unit:

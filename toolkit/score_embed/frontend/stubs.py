@@ -21,7 +21,7 @@ from score_embed.contract.program import REPLACED, STUBS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import AsmLabel
 from score_embed.frontend.c.own_names import as_written
-from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.parse import Trees, parse, system_files
 from score_embed.frontend.c.signature import declared_attributes
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import Constant, Unsupported
@@ -105,6 +105,7 @@ class Stubs:
     def __init__(self, sources: Sequence[Source], model: DataModel) -> None:
         self._sources, self._model = list(sources), model
         self._files = [_file(source) for source in sources]
+        self._trees = {source: file.tree for source, file in zip(sources, self._files, strict=True)}
         self._replaced: set[str] = set()
 
     def candidates(self) -> dict[str, str]:
@@ -147,6 +148,11 @@ class Stubs:
         self._replaced = set(replaced)
         sources = tuple(Source(s.path, text) for s, text in zip(self._sources, texts, strict=True))
         return Stubbed(sources, tuple(stubs))
+
+    def trees(self) -> Trees:
+        """The sources as they were parsed, for whom may change them: no stub can be added afterwards."""
+        trees, self._trees = self._trees, {}
+        return trees
 
     def reached(self, root: str = "main") -> set[str]:
         """All names that the program can come to from a function, and from its constructors and destructors."""

@@ -6,21 +6,20 @@ functions whose harness is refused, by us or by the compiler.
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
 from score_embed.board.profile import Board
 from score_embed.cache import cache_folder, is_kept, publish
 from score_embed.contract.entry import Told
 from score_embed.contract.program import HARNESS_FILE, NOTHING, Complete, Source, StubsWanted
+from score_embed.contract.sites import Site, SiteTable
 from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.names import for_other_files
@@ -31,7 +30,7 @@ from score_embed.frontend.stubs import Stubbed, Stubs
 from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.whole import without_mains
 from score_embed.image.compiling import Files, compile_program, link_program
-from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
+from score_embed.image.image import Facts, Image, Plain, build_id_of, identity_of, identity_source, load_image
 from score_embed.image.instrumenting import FrontEnd, Request, at_hint
 from score_embed.image.site_reader import parse_site_table
 from score_embed.image.toolchain import Toolchain, execute
@@ -65,6 +64,27 @@ class Contents:
     words: frozenset[str]
 
 
+class _Sites:
+    """The site table of all images, parted: of an image of a hundred harnesses most sites are of the others, and all
+    that a campaign writes down of its program would be."""
+
+    def __init__(self, table: SiteTable) -> None:
+        self._table = table
+        self._parts: dict[int, dict[int, Site]] = {}  # by the number of the harness; 0: of none
+        for ident, site in table.sites.items():
+            number = site.line // LINES if site.file == HARNESS_FILE else 0
+            self._parts.setdefault(number, {})[ident] = site
+
+    def of(self, number: int) -> SiteTable:
+        """That of the image that begins with this harness."""
+        own = self._parts.get(0, {}) | self._parts.get(number, {})
+        return replace(self._table, sites=dict(sorted(own.items())))
+
+
+def _read_sites(words: bytes, meta: bytes, pointer_bits: int) -> _Sites:
+    return _Sites(parse_site_table(words, meta, pointer_bits))
+
+
 class Group:
     """A project's front-end work, then its images. Raises BuildError, UsageError and StorageError."""
 
@@ -80,7 +100,7 @@ class Group:
         self._front = FrontEnd(self._toolchain, how, progress)
         self.refused: dict[Function, str] = {}  # and why
         self._work = tempfile.TemporaryDirectory(prefix="score-embed-")
-        self._read = lru_cache(maxsize=1)(parse_site_table)  # of all its images it is the same
+        self._sites = lru_cache(maxsize=1)(_read_sites)  # of all its images they are the same
 
     def contents(self) -> Contents:
         """What its sources hold."""
@@ -119,25 +139,33 @@ class Group:
         made = self._made[function]
         reached = self._stubs.reached(made.root)
         facts = self._facts(function, made, reached)
-        inputs = self._inputs
-        plain = [*inputs.native, *self._objects]
-        flags = [inputs.cflags, *inputs.flags.values()]
-        build_id = identity_of(self._toolchain, self._program, plain, flags, json.dumps(to_builtins(facts)))
+        build_id = build_id_of(self._made_of, facts)
         elf = cache_folder() / f"{build_id.hex()}.elf"
         if not is_kept(elf):
             self._link(made, replace(facts, build_id=build_id.hex()), build_id, elf)
-        return load_image(elf, self._read)
+        return load_image(elf, lambda *sections: self._sites(*sections).of(made.number))
 
     def plain(self, function: Function) -> Plain:
         """The program that begins with this function before it gets probes."""
         inputs = self._inputs
-        texts = [Source(source.path, own_names.as_written(source.text)) for source in self._stubbed.sources]
         cflags = [*inputs.cflags, _beginning(self._made[function])]
-        return Plain(texts, inputs.native, self._objects, inputs.flags, cflags)
+        return Plain(self._written, inputs.native, self._objects, inputs.flags, cflags)
 
     def close(self) -> None:
         """Nothing more is to be linked."""
         self._work.cleanup()
+
+    # --- what all images have in common: read or computed once ----------------------------------------------------
+
+    @cached_property
+    def _made_of(self) -> bytes:
+        inputs = self._inputs
+        plain = [*inputs.native, *self._objects]
+        return identity_of(self._toolchain, self._program, plain, [inputs.cflags, *inputs.flags.values()])
+
+    @cached_property
+    def _written(self) -> list[Source]:
+        return [Source(source.path, own_names.as_written(source.text)) for source in self._stubbed.sources]
 
     # --- steps ---------------------------------------------------------------------------------------------------
 

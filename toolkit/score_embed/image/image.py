@@ -153,8 +153,7 @@ def build_image(
         complete.stubs,
         "bounds" in checks,
     )
-    facts = json.dumps(to_builtins(said), separators=(",", ":"))
-    build_id = identity_of(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
+    build_id = build_id_of(identity_of(toolchain, program, [*native, *objects], [cflags, *flags.values()]), said)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
         from score_embed.image.compiling import Files, compiled  # and all that knows object files
@@ -235,8 +234,9 @@ def _of_inputs(error: BuildError, program: Program) -> BuildError:
 
 
 def identity_of(
-    toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
+    toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]]
 ) -> bytes:
+    """Of all that is compiled and linked, but for what one image says of itself. Raises UsageError, StorageError."""
     board = toolchain.board
     parts: list[object] = [
         identity.toolkit(*identity.BUILDING),
@@ -249,7 +249,6 @@ def identity_of(
         board.firmware,
         toolchain.macros(),
         [list(own) for own in flags],
-        facts,
     ]
     parts += [
         INSTRUMENTED,
@@ -264,7 +263,13 @@ def identity_of(
     script = toolchain.board.firmware.script
     for path in [*files, *([script] if script else [])]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
-    return digest.digest()[:16]
+    return digest.digest()
+
+
+def build_id_of(made_of: bytes, facts: Facts) -> bytes:
+    """The build id of an image: of what it is made (`identity_of`), and what it says of itself."""
+    said = json.dumps(to_builtins(facts), separators=(",", ":"))
+    return hashlib.sha256(made_of + said.encode()).digest()[:16]
 
 
 def _read(path: Path) -> bytes:

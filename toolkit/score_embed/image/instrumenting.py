@@ -35,6 +35,7 @@ from score_embed.image.library import Library, has_allocator
 from score_embed.image.toolchain import Toolchain
 
 if TYPE_CHECKING:
+    from score_embed.frontend.c.parse import Trees
     from score_embed.frontend.harness.entry import Harness
     from score_embed.frontend.harness.hints import Hints
     from score_embed.frontend.stubs import Stubbed, Stubs
@@ -110,6 +111,7 @@ class FrontEnd:
         self._toolchain, self._request, self._progress = toolchain, request, progress
         self._raw: dict[Path, str] = {}
         self._made: Sequence[Source] = ()  # with the harness
+        self._trees: Trees = {}  # of sources that nobody reads again
         with workers() as pool:
             flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
             models = pool.map(toolchain.data_model, flags)
@@ -201,7 +203,9 @@ class FrontEnd:
             self._progress("looking for what nobody defines")
             beside = request.native, request.objects, request.flags
             missing = missing_names(self._toolchain, stubs.candidates(), *beside)
-        return stubs, stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
+        stubbed = stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
+        self._trees = stubs.trees()
+        return stubs, stubbed
 
     def _harness(self, sources: Sequence[Source], hints: Hints) -> Harness:
         from score_embed.frontend.harness.entry import harness_of
@@ -235,6 +239,7 @@ class FrontEnd:
             tells_statements=request.tells_statements,
             measure=Measured(toolchain, request.flags, cache_folder()),
             models=Models(library.texts(), load, library.heap),
+            trees=self._trees,
             progress=self._progress,
         )
         return made, loads

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pycparser import c_ast
 from pycparser.c_parser import ParseError
 
+from score_embed.contract.program import Source
 from score_embed.errors import BuildError
 from score_embed.frontend.c.gnu_parser import GnuParser, SyntaxFault
 
@@ -24,6 +25,7 @@ _RECURSION_LIMIT = 50_000
 _DEEPEST = 3000  # nodes within each other
 _LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
 
+Trees = dict[Source, c_ast.FileAST]  # of files that are parsed already
 _kept: dict[tuple[str, str], c_ast.FileAST] | None = None
 _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 _BOUNDARY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*\#[^\n]*$|[{};]', re.MULTILINE)
