@@ -717,6 +717,29 @@ def test_members_that_point_into_one_array(tmp_path: Path) -> None:
     assert "h.yaml:3: error: 'into' of 't->mark': no array 't->other' is made before it" in wrong.stderr
 
 
+ELSEWHERE = {
+    "s.h": "struct stack { short *start, *end, *top; };\nstruct chain { struct node *head, *tail; };\n"
+    "struct node { struct node *next; int n; };\nvoid make(struct stack *s, short *room);\n",
+    "make.c": '#include "s.h"\n'
+    "void make(struct stack *s, short *room) { s->start = s->top = room; s->end = s->start + 8; }\n"
+    "struct other { char *head, *tail; };\nint left(struct other *o) { return o->tail - o->head; }\n",
+    "p.c": '#include "s.h"\n'
+    "int push(struct stack *s, short x) { if (s->top == s->end) return 0; *s->top++ = x; return 1; }\n"
+    "int last(struct chain *c) { return c->tail->n == 9 && c->head->n == 8 ? 1 : 2; }\n",
+}
+
+
+def test_another_file_shows_that_members_point_into_one_array(tmp_path: Path) -> None:
+    """A stack is made in one file and used in another. Of nodes of a list that file says nothing."""
+    for function in ("push", "last"):
+        (tmp_path / function).mkdir()
+    pushed = explore(tmp_path / "push", ELSEWHERE, "--entry", "push").summary
+    assert (pushed["bugs"], pushed["stopped"]) == ([], "exhausted")
+    assert {"s->end = the end of s->start", "s->top within s->start"} <= set(pushed["within"])
+    linked = explore(tmp_path / "last", ELSEWHERE, "--entry", "last").summary
+    assert not any("the end of" in bound or " within " in bound for bound in linked["within"])
+
+
 def _with(folder: Path, hints: str) -> Path:
     (folder / "p.c").write_text(INTO)
     (folder / "h.yaml").write_text(hints)

@@ -1,4 +1,4 @@
-"""Which parameters lead into one array."""
+"""Which parameters, and which members of one structure, lead into one array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from pycparser import c_ast
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.harness.spans import Place, groups
+from score_embed.frontend.harness.spans import Place, groups, members_together, together
 
 HEAD = """
 static int left(const char *from, const char *to) { return to - from > 2; }
@@ -31,3 +31,33 @@ def test_pointers_that_are_compared_lead_into_one_array(code: str) -> None:
     tree = parse(f"{HEAD}{code}\n", "p.c")
     function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef) and ext.decl.name == "f")
     assert groups(tree, function) == FUNCTIONS[code]
+
+
+MEMBERS: dict[str, list[list[str]]] = {
+    "s->end - s->start > 2": [["start", "end"]],
+    "s->top > s->start": [["start", "top"]],
+    "(char *) s->top < (char *) s->start": [["start", "top"]],
+    "s->top > t->start": [],  # of two objects
+    "s->top != s->end": [],  # that may be nodes of a list
+    "s->top != s->end && s->top > s->start": [["start", "top", "end"]],
+    "(s->end = s->start + 8) != 0": [["start", "end"]],
+    "(s->top = s->start) != 0": [],
+    "(s->mark = s->top = s->start, s->end = s->start + 8) != 0": [["start", "top", "mark", "end"]],
+    "(s->end = t->start + 8) != 0": [],
+    "(s->end = s->end + 1) != 0": [],
+    "(s->top - s->start) + (s->end - s->mark)": [["start", "top"], ["mark", "end"]],
+    "(s->top - s->start) + (s->end - s->mark) + (s->mark == s->start)": [["start", "top", "mark", "end"]],
+}
+
+
+@pytest.mark.parametrize("shown", MEMBERS)
+def test_members_that_are_compared_or_made_of_each_other_lead_into_one_array(shown: str) -> None:
+    text = f"struct s {{ char *start, *top, *mark, *end; }};\nint f(struct s *s, struct s *t) {{ return {shown}; }}\n"
+    assert members_together(["start", "top", "mark", "end"], [together(parse(text, "p.c"))]) == MEMBERS[shown]
+
+
+def test_several_files_show_it_together() -> None:
+    head = "struct s { char *start, *top, *end; };\n"
+    texts = [f"{head}int f(struct s *s) {{ return {shown}; }}\n" for shown in ("s->top == s->end", "s->top - s->start")]
+    shown = [together(parse(text, "p.c")) for text in texts]
+    assert [members_together(["start", "top", "end"], one) for one in ([shown[0]], shown)] == [[], [["start", "top", "end"]]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from score_embed.frontend.c.parse import names_written, parse, system_files
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import FunctionName, TypedefName, Unsupported, Variable
-from score_embed.frontend.harness import uses
+from score_embed.frontend.harness import spans, uses
 from score_embed.frontend.harness.elsewhere import Elsewhere
 from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
 from score_embed.frontend.harness.shapes import bits, holds_pointers
@@ -62,7 +63,7 @@ class FileScope:
         self.declarations = Declarations(types)
         self.declarations.text = to_c
         self._system = system_files(source.text)
-        self._others = others
+        self._others, self._scope_of = others, scope_of
         self._functions: dict[str, list[str]] | None = None
         self._larger: dict[str, dict[str, Struct]] | None = None
         for ext in tree.ext:
@@ -76,8 +77,7 @@ class FileScope:
         self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
         self._really = uses.members_cast(tree)
         self._compared = uses.members_compared(tree)
-        self._ordered = uses.members_together(tree, ("-", "<", "<=", ">", ">="))
-        self._equal = uses.members_together(tree, ("==", "!="))
+        self._together = spans.together(tree)
         self._moved, self._passed = uses.members_moved(tree)
         self._subscripted = uses.members_subscripted(tree)
         self._records = dict(self._bodies())
@@ -226,18 +226,18 @@ class FileScope:
         """Whether the file compares such a member with another pointer."""
         return member in self._compared
 
-    def groups(self, members: Collection[str]) -> list[list[str]]:
-        """Those members of one structure that the file takes for pointers into one array, group by group: it subtracts
-        them, or asks which is the greater. Others join which it compares with one of these."""
-        ordered = [name for name in members if any(frozenset((name, other)) in self._ordered for other in members)]
-        found: list[list[str]] = []
-        for name in (*ordered, *(name for name in members if name not in ordered)):
-            pairs = self._ordered if name in ordered else self._equal
-            near = [group for group in found if any(frozenset((name, other)) in pairs for other in group)]
-            joined = [other for group in near for other in group]
-            if near or name in ordered:
-                found = [group for group in found if group not in near] + [[*joined, name]]
-        return [[name for name in members if name in group] for group in found if len(group) > 1]
+    def groups(self, members: Collection[str], *, elsewhere: bool) -> list[list[str]]:
+        """Those members of one structure that point into one array, group by group: as the file shows, and with
+        `elsewhere` the other files that name all of them, too."""
+        known = [self._together]
+        for source, words in self._words_elsewhere if elsewhere and len(members) > 1 else ():
+            if words.issuperset(members):
+                known.append(self._scope_of(source)._together)
+        return spans.members_together(members, known)
+
+    @functools.cached_property
+    def _words_elsewhere(self) -> list[tuple[Source, set[str]]]:
+        return [(source, names_written(source.text)) for source in self._others]
 
     def is_moved(self, member: str) -> bool:
         """Whether such a member may be to several objects, as far as the file shows."""

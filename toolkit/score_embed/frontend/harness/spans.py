@@ -1,16 +1,20 @@
-"""Which parameters point into one array: `parse(const char *p, const char *end)`, `take(unsigned char **p, …end)`.
+"""Which parameters point into one array (`parse(const char *p, const char *end)`, `take(unsigned char **p, …end)`), and
+which members of one structure do: `start`, `top` and `end` of a stack.
 
 The function subtracts them, or asks which is the greater; it, or one of its file that it passes them to. Of an `end` it
-may also only ask whether it is reached.
+may also only ask whether it is reached. Members are subtracted somewhere, or one is made of the other: `end = start +
+8`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.harness.uses import parameters_of, plain_of, walk
 
 ENDS = re.compile(r"(?:.*(?:_|->|\.))?(?:end|limit)")
@@ -18,6 +22,7 @@ BEGINS = re.compile(r"(?:.*_)?(?:start|begin|base|first|buf|buffer|data|mem)")
 _ORDER = frozenset(["-", "<", "<=", ">", ">="])
 _CALLS = 2  # that are followed
 Place = tuple[str, int]  # a parameter, and how often it is gone through: `*p` is 1
+Pair = frozenset[str]  # of members, by their names
 
 
 def groups(tree: c_ast.FileAST, function: c_ast.FuncDef) -> list[list[Place]]:
@@ -78,3 +83,59 @@ def _place(node: c_ast.Node, held: Mapping[str, Place]) -> Place | None:
         case c_ast.BinaryOp(op="+" | "-") if _place(node.right, held) is None:  # else it is a number
             return _place(node.left, held)
     return None
+
+
+# --- members -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Together:
+    """What a file does with two members of one object. `ordered`: it subtracts them, asks which is the greater, or sets
+    one to the other and a number: they point into one array. `equal`: it compares or copies them: then both do if one
+    does."""
+
+    ordered: frozenset[Pair]
+    equal: frozenset[Pair]
+
+
+def together(tree: c_ast.FileAST) -> Together:
+    """What the file shows of members."""
+    ordered, equal = set[Pair](), set[Pair]()
+    for node in walk(tree):
+        match node:
+            case c_ast.BinaryOp(op=op) if op in _ORDER:
+                ordered.update(_of_one(node.left, node.right))
+            case c_ast.BinaryOp(op="==" | "!="):
+                equal.update(_of_one(node.left, node.right))
+            case c_ast.Assignment(op="="):
+                value = plain_of(node.rvalue)
+                while isinstance(value, c_ast.Assignment):
+                    value = plain_of(value.rvalue)
+                if isinstance(value, c_ast.BinaryOp) and value.op in ("+", "-"):
+                    ordered.update(_of_one(node.lvalue, value.left))
+                else:
+                    equal.update(_of_one(node.lvalue, value))
+    return Together(frozenset(ordered), frozenset(equal))
+
+
+def _of_one(left: c_ast.Node, right: c_ast.Node) -> Iterator[Pair]:
+    """The names of two members, if they are of one object."""
+    match plain_of(left), plain_of(right):
+        case c_ast.StructRef() as one, c_ast.StructRef() as other if to_c(one.name) == to_c(other.name):
+            yield frozenset((str(one.field.name), str(other.field.name)))
+
+
+def members_together(members: Collection[str], shown: Iterable[Together]) -> list[list[str]]:
+    """Those members of one structure that point into one array, group by group, as files show."""
+    ordered, equal = set[Pair](), set[Pair]()
+    for each in shown:
+        ordered |= each.ordered
+        equal |= each.equal
+    pairs = ordered | equal
+    found: list[list[str]] = []
+    for name in members:
+        near = [group for group in found if any(frozenset((name, other)) in pairs for other in group)]
+        found = [group for group in found if group not in near]
+        found.append([*(other for group in near for other in group), name])
+    groups = [[name for name in members if name in group] for group in found]
+    return [group for group in groups if any(len(pair) > 1 and pair.issubset(group) for pair in ordered)]

@@ -107,18 +107,25 @@ class Structures:
             self._value(member.type, spot, pointee)
 
     def _into(self, members: Sequence[Part], record: Record) -> dict[str, str]:
-        """Members that point into the array of another one: the file subtracts them, or asks which is the greater.
-        `start`, `end` and `top` of one structure are one array; what is called its begin is, or else the first."""
+        """Members that point into the array of another one, as the program shows: `start`, `end` and `top` of one
+        structure are one array; what is called its begin is, or else the first. Of the nodes of a list only the file
+        itself tells: elsewhere a structure with a `head` and a `tail` may be another one."""
         pointers = {}
         for part in members:
             u = unqualified(part.member.type)
             if isinstance(u, Pointer) and part.name and not isinstance(unqualified(u.to), (Function, Void)):
                 pointers[part.name] = unqualified(u.to)
         found: dict[str, str] = {}
-        for names_ in self._draft.scope.knowing(record).groups(pointers):
+        lists = any(isinstance(to, Struct) and self._links(to.record) for to in pointers.values())
+        for names_ in self._draft.scope.knowing(record).groups(pointers, elsewhere=not lists):
             base = next((name for name in names_ if BEGINS.fullmatch(name)), names_[0])
             found |= {name: base for name in names_ if name != base and pointers[name] == pointers[base]}
         return found
+
+    def _links(self, record: Record) -> bool:
+        """Whether it is a node: a member of it leads to another one."""
+        leads = [unqualified(u.to) for m in record.members or () if isinstance(u := unqualified(m.type), Pointer)]
+        return any(isinstance(to, Struct) and to.record is record for to in leads)
 
     def _field(self, t: Int, bits: int, spot: Spot) -> None:
         """A bit-field has no address: a number of its size is the input."""

@@ -6,7 +6,7 @@ says of its arguments itself is in `preconditions.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
 
@@ -205,17 +205,6 @@ def members_compared(tree: c_ast.FileAST) -> set[str]:
             sides = (node.left, node.right)
             if not any(isinstance(side, c_ast.Constant) or is_null(side) for side in sides):
                 found |= {str(side.field.name) for side in sides if isinstance(side, c_ast.StructRef)}
-    return found
-
-
-def members_together(tree: c_ast.FileAST, operators: Collection[str]) -> set[frozenset[str]]:
-    """Pairs of members of one object that these operators join."""
-    found: set[frozenset[str]] = set()
-    for node in walk(tree):
-        if isinstance(node, c_ast.BinaryOp) and node.op in operators:
-            match plain_of(node.left), plain_of(node.right):
-                case c_ast.StructRef() as left, c_ast.StructRef() as right if to_c(left.name) == to_c(right.name):
-                    found.add(frozenset((str(left.field.name), str(right.field.name))))
     return found
 
 
