@@ -51,8 +51,9 @@ def publish(built: Path, kept: Path) -> None:
     """Into the cache in one step: another process may build the same. Raises StorageError.
 
     What is there already stays: a linker may be reading it, and with LTO no two compilations of a file are alike.
+    `built` is moved, if it is on the cache's file system, and is nobody's any more.
     """
-    _publish(lambda part: shutil.copy(built, part), kept)
+    _publish(lambda part: _moved(built, part), kept)
 
 
 def remember(name: str, content: bytes) -> None:
@@ -103,6 +104,13 @@ def _publish(write: Callable[[Path], object], kept: Path) -> None:
         raise StorageError(
             f"cannot write the build cache: {error.strerror}", str(kept), "Set XDG_CACHE_HOME."
         ) from None
+
+
+def _moved(built: Path, part: Path) -> None:
+    try:
+        built.replace(part)
+    except OSError:  # another file system
+        shutil.copy(built, part)
 
 
 def _name_it(part: Path, kept: Path) -> None:
