@@ -740,6 +740,32 @@ def test_another_file_shows_that_members_point_into_one_array(tmp_path: Path) ->
     assert not any("the end of" in bound or " within " in bound for bound in linked["within"])
 
 
+MODE = """
+struct node { struct node *next; int n; };
+struct state { struct node *list; int mode; };
+int use(struct state *s);
+int first(struct state *s) { return s->list->n == 7; }
+int set_mode(struct state *s, int mode) { s->mode = mode; return mode > 3 ? 1 : 2; }
+int set_used(struct state *s, int mode) { return set_mode(s, mode) + use(s); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "hints", "is_made"),
+    [
+        ("first", "", True),
+        ("set_mode", "", False),
+        ("set_mode", "functions: {set_mode: {s->list: {nullable: no}}}", True),
+        ("set_mode", "functions: {set_mode: {assume: [s->list->n == 0]}}", True),
+        ("set_used", "", True),  # nobody knows what `use` looks at
+    ],
+)
+def test_what_the_function_cannot_look_at_is_not_made(tmp_path: Path, function: str, hints: str, is_made: bool) -> None:
+    files = {"p.c": MODE} | ({"score-hints.yaml": hints} if hints else {})
+    within = explore(tmp_path, files, "--entry", function, "--no-witness").summary["within"]
+    assert ("s->list = 1 struct" in within) is is_made
+
+
 def _with(folder: Path, hints: str) -> Path:
     (folder / "p.c").write_text(INTO)
     (folder / "h.yaml").write_text(hints)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -65,12 +66,21 @@ def test_what_is_there_is_not_replaced(tmp_path: Path) -> None:
     built, kept = _file(tmp_path / "work", "a.o", 10, 0), tmp_path / "a.o"
     publish(built, kept)
     first = kept.stat()
-    assert kept.read_bytes() == built.read_bytes()
+    assert kept.read_bytes() == bytes(10)
     built.write_bytes(b"another")
     publish(built, kept)
     assert os.path.samestat(kept.stat(), first)
     assert kept.read_bytes() == bytes(10)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.o"]
+
+
+def test_what_is_built_on_another_file_system_is_copied(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        assert Path(memory).stat().st_dev != tmp_path.stat().st_dev
+        built, kept = _file(Path(memory) / "work", "a.elf", 10, 0), tmp_path / "a.elf"
+        built.chmod(0o755)
+        publish(built, kept)
+    assert (kept.read_bytes(), kept.stat().st_mode & 0o777) == (bytes(10), 0o755)
 
 
 def test_a_file_system_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,19 @@ class Draft:
         """Which members the function looks at, and when."""
         return looked_at(self.scope.tree, self.function, self.scope.is_library)
 
+    def may_look(self, member: str) -> bool:
+        """Whether the function may come to look at such a member, or the user says something of it."""
+        if not self.scope.is_accessed(member):
+            return False
+        return self._reached is None or member in self._reached or member in self.hints.words
+
+    @functools.cached_property
+    def _reached(self) -> frozenset[str] | None:
+        """None: any member."""
+        if self.hints.call_first:
+            return None  # C that may do anything
+        return self.scope.reach.members([self.function, *self.hints.words])
+
     def is_pointer(self, label: str) -> bool:
         """Whether a pointer of that name was made; subscripts may be left away."""
         return label in self.pointers or any(without_subscripts(name) == label for name in self.pointers)

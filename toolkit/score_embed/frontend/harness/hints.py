@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -36,6 +37,7 @@ FILE = "score-hints.yaml"
 _LARGEST = 4096
 KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value", "into")
 _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SIZEOF = re.compile(r"sizeof\s*\([^()]*(?:\([^()]*\)[^()]*)*\)")  # looks at no object
@@ -109,6 +111,13 @@ class Hints:
             for text in (hint.value, hint.low, hint.high, hint.count):
                 if text:
                     yield text, hint.at
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names in it: of objects and types that it says something of, and in its C."""
+        texts = [*self.arguments, *self.types, *self.assume, *(text for text, _ in self.written())]
+        texts += [part for hint in self.arguments.values() for part in (hint.into, *hint.alias)]
+        return frozenset(_WORD.findall(" ".join(texts)))
 
     def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
         """What is said of an object. `members`: what it is called as a member (`node.next`)."""

@@ -18,6 +18,7 @@ from score_embed.frontend.declarations.symbols import FunctionName, TypedefName,
 from score_embed.frontend.harness import spans, uses
 from score_embed.frontend.harness.elsewhere import Elsewhere
 from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
+from score_embed.frontend.harness.reach import DEFINITION, Reach
 from score_embed.frontend.harness.shapes import bits, holds_pointers
 from score_embed.frontend.types.ctype import (
     Array,
@@ -37,7 +38,6 @@ from score_embed.frontend.types.ctype import (
 
 _ACCESS = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
 _FREEING = frozenset({"free", "realloc"})
-_DEFINITION = re.compile(r"^[\w \t*]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.MULTILINE)
 _TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)\b")
 _PACK = re.compile(r"^\s*#\s*pragma\s+pack\b", re.MULTILINE)
 
@@ -71,6 +71,7 @@ class FileScope:
         self.nulls = Followed(tree, compared_with_null)
         self.freed = Followed(tree, freed)
         self.elsewhere = Elsewhere(self, others, scope_of)
+        self.reach = Reach(self, others, scope_of)
         self.stem = source.path.stem
         self.packs = _PACK.search(source.text) is not None
         self.frees = self._frees() or self._has_freed(names_written(source.text))
@@ -111,7 +112,7 @@ class FileScope:
         """Whether a file that does so defines a function that this one names: a wrapper of `free`."""
         for source in self._others:
             if not _FREEING.isdisjoint(names_written(source.text)):
-                defined = set(_DEFINITION.findall(source.text))
+                defined = set(DEFINITION.findall(source.text))
                 if _FREEING.isdisjoint(defined) and not named.isdisjoint(defined - self._own_names()):
                     return True
         return False
@@ -304,6 +305,11 @@ class FileScope:
     def _definition_in(tree: c_ast.FileAST, name: str) -> c_ast.FuncDef | None:
         return next((e for e in tree.ext if isinstance(e, c_ast.FuncDef) and e.decl.name == name), None)
 
+    def defined(self, name: str) -> list[c_ast.FuncDef]:
+        """The file's own functions of that name: one, or none."""
+        function = self._definition_in(self.tree, name)
+        return [function] if function is not None else []
+
     def is_library(self, name: str) -> bool:
         """Whether a function is the system's, or the compiler's."""
         symbol = self.declarations.scope.names.get(name)
@@ -333,7 +339,7 @@ class FileScope:
         } - own
         if not declared:
             return own
-        elsewhere = {name for source in self._others for name in _DEFINITION.findall(source.text)}
+        elsewhere = {name for source in self._others for name in DEFINITION.findall(source.text)}
         library = {
             name
             for name in declared

@@ -6,7 +6,7 @@ are says `parts.py`. Bit-fields, and the elements behind a structure that ends w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from score_embed.errors import UsageError
@@ -39,6 +39,11 @@ from score_embed.yamlfile import suggestion
 def _turn(part: Part, needed: Collection[str], into: Collection[str]) -> int:
     """Counts come first, then what points into something, and last what depends on other members."""
     return 0 if part.name in needed else 3 if part.is_union else 2 if part.name in into else 1
+
+
+def _pointing(base: str, into: Mapping[str, str]) -> list[str]:
+    """The members that point into the array of this one."""
+    return [name for name, other in into.items() if other == base]
 
 
 class Structures:
@@ -88,7 +93,7 @@ class Structures:
             self._value(member.type, spot)
         else:
             recursive = isinstance(u, Pointer) and isinstance(u.to, Struct) and u.to.record in (*spot.records, record)
-            if isinstance(u, Pointer) and not self._draft.scope.is_accessed(name):
+            if isinstance(u, Pointer) and not any(map(self._draft.may_look, (name, *_pointing(name, into)))):
                 return  # nobody looks at it
             if name in bases or name in into:
                 recursive = False
