@@ -740,6 +740,31 @@ def test_another_file_shows_that_members_point_into_one_array(tmp_path: Path) ->
     assert not any("the end of" in bound or " within " in bound for bound in linked["within"])
 
 
+RING = """
+struct queue { short *start, *head, *tail, *end; };
+void make(struct queue *q, short *room) { q->start = q->head = q->tail = room; q->end = q->start + 8; }
+int sum(struct queue *q) { int n = 0; while (q->head != q->tail) n += *q->head++ == 7; return n > 1; }
+int used(struct queue *q) { return q->head <= q->tail ? q->tail - q->head : q->head - q->tail; }
+"""
+
+
+@pytest.mark.parametrize("hints", ["", "functions: {sum: {q->tail: {into: start}}}"])
+def test_members_are_in_the_order_that_the_program_shows(tmp_path: Path, hints: str) -> None:
+    """A loop goes on from the head to the tail: so the head is not behind it, unless a hint says nothing of the kind,
+    or the program has a ring."""
+    files = {"p.c": RING.partition("int used")[0]} | ({"score-hints.yaml": hints} if hints else {})
+    found = explore(tmp_path, files, "--entry", "sum", "--time", "5s", "--no-witness").summary
+    assert ("q->head ≤ q->tail" in found["within"]) is (not hints)
+    assert {bug["kind"] for bug in found["bugs"]} == ({"out-of-bounds"} if hints else set())
+
+
+def test_members_of_a_ring_have_no_order(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": RING}, "--entry", "sum", "--time", "5s", "--no-witness").summary
+    assert "q->tail within q->start" in found["within"]
+    assert "q->head ≤ q->tail" not in found["within"]
+    assert {bug["kind"] for bug in found["bugs"]} == {"out-of-bounds"}
+
+
 MODE = """
 struct node { struct node *next; int n; };
 struct state { struct node *list; int mode; };

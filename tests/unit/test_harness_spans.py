@@ -6,7 +6,7 @@ import pytest
 from pycparser import c_ast
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.harness.spans import Place, groups, members_together, together
+from score_embed.frontend.harness.spans import Place, groups, members_before, members_together, together
 
 HEAD = """
 static int left(const char *from, const char *to) { return to - from > 2; }
@@ -43,6 +43,7 @@ MEMBERS: dict[str, list[list[str]]] = {
     "(s->end = s->start + 8) != 0": [["start", "end"]],
     "(s->top = s->start) != 0": [],
     "(s->mark = s->top = s->start, s->end = s->start + 8) != 0": [["start", "top", "mark", "end"]],
+    "(s->start = s->top = s->mark = 0, s->end = s->start + 8) != 0": [["start", "top", "mark", "end"]],
     "(s->end = t->start + 8) != 0": [],
     "(s->end = s->end + 1) != 0": [],
     "(s->top - s->start) + (s->end - s->mark)": [["start", "top"], ["mark", "end"]],
@@ -61,3 +62,24 @@ def test_several_files_show_it_together() -> None:
     texts = [f"{head}int f(struct s *s) {{ return {shown}; }}\n" for shown in ("s->top == s->end", "s->top - s->start")]
     shown = [together(parse(text, "p.c")) for text in texts]
     assert [members_together(["start", "top", "end"], one) for one in ([shown[0]], shown)] == [[], [["start", "top", "end"]]]
+
+
+ORDERS: dict[str, list[tuple[str, str]]] = {
+    "return s->end - s->start > 2;": [("start", "end")],
+    "return s->end - s->start > 2 || s->start - s->end < 5;": [],  # a ring
+    "return s->end - t->start > 2;": [],
+    "return s->start < s->end;": [],  # the code asks
+    "while (s->top != s->end) s->top++; return 0;": [("top", "end")],
+    "while (s->end != s->top) { if (*s->top) return 1; s->top += 2; } return 0;": [("top", "end")],
+    "for (; s->top != s->end && *s->top; ++s->top) ; return 0;": [("top", "end")],
+    "do { s->top += 1; } while (s->top != s->end); return 0;": [("top", "end")],
+    "while (s->top != s->end) s->top--; return 0;": [],
+    "while (s->top != s->end) t->top++; return 0;": [],
+    "if (s->top != s->end) s->top++; return 0;": [],
+}
+
+
+@pytest.mark.parametrize("body", ORDERS)
+def test_what_is_subtracted_from_another_is_not_behind_it(body: str) -> None:
+    text = f"struct s {{ char *start, *top, *end; }};\nint f(struct s *s, struct s *t) {{ {body} }}\n"
+    assert members_before(["start", "top", "end"], [together(parse(text, "p.c"))]) == ORDERS[body]

@@ -230,11 +230,18 @@ class FileScope:
     def groups(self, members: Collection[str], *, elsewhere: bool) -> list[list[str]]:
         """Those members of one structure that point into one array, group by group: as the file shows, and with
         `elsewhere` the other files that name all of them, too."""
+        return spans.members_together(members, self._showing(members, elsewhere=elsewhere))
+
+    def before(self, members: Collection[str], *, elsewhere: bool) -> list[tuple[str, str]]:
+        """Of members that point into one array: which are not behind which others."""
+        return spans.members_before(members, self._showing(members, elsewhere=elsewhere))
+
+    def _showing(self, members: Collection[str], *, elsewhere: bool) -> list[spans.Together]:
         known = [self._together]
         for source, words in self._words_elsewhere if elsewhere and len(members) > 1 else ():
             if words.issuperset(members):
                 known.append(self._scope_of(source)._together)
-        return spans.members_together(members, known)
+        return known
 
     @functools.cached_property
     def _words_elsewhere(self) -> list[tuple[Source, set[str]]]:

@@ -92,37 +92,69 @@ def _place(node: c_ast.Node, held: Mapping[str, Place]) -> Place | None:
 class Together:
     """What a file does with two members of one object. `ordered`: it subtracts them, asks which is the greater, or sets
     one to the other and a number: they point into one array. `equal`: it compares or copies them: then both do if one
-    does."""
+    does. `before`: the first is not behind the second, which it is subtracted from, or goes on to in a loop."""
 
     ordered: frozenset[Pair]
     equal: frozenset[Pair]
+    before: frozenset[tuple[str, str]]
 
 
 def together(tree: c_ast.FileAST) -> Together:
     """What the file shows of members."""
-    ordered, equal = set[Pair](), set[Pair]()
+    ordered, equal, before = set[Pair](), set[Pair](), set[tuple[str, str]]()
     for node in walk(tree):
         match node:
             case c_ast.BinaryOp(op=op) if op in _ORDER:
-                ordered.update(_of_one(node.left, node.right))
+                pair = _of_one(node.left, node.right)
+                ordered.update(map(frozenset, pair))
+                before.update((less, more) for more, less in pair if op == "-")
             case c_ast.BinaryOp(op="==" | "!="):
-                equal.update(_of_one(node.left, node.right))
+                equal.update(map(frozenset, _of_one(node.left, node.right)))
             case c_ast.Assignment(op="="):
                 value = plain_of(node.rvalue)
                 while isinstance(value, c_ast.Assignment):
+                    equal.update(map(frozenset, _of_one(node.lvalue, value.lvalue)))
                     value = plain_of(value.rvalue)
                 if isinstance(value, c_ast.BinaryOp) and value.op in ("+", "-"):
-                    ordered.update(_of_one(node.lvalue, value.left))
+                    ordered.update(map(frozenset, _of_one(node.lvalue, value.left)))
                 else:
-                    equal.update(_of_one(node.lvalue, value))
-    return Together(frozenset(ordered), frozenset(equal))
+                    equal.update(map(frozenset, _of_one(node.lvalue, value)))
+            case c_ast.While() | c_ast.For() | c_ast.DoWhile() if node.cond is not None:
+                before.update(_goes_on_to(node))
+    return Together(frozenset(ordered), frozenset(equal), frozenset(before))
 
 
-def _of_one(left: c_ast.Node, right: c_ast.Node) -> Iterator[Pair]:
+def _of_one(left: c_ast.Node, right: c_ast.Node) -> list[tuple[str, str]]:
     """The names of two members, if they are of one object."""
     match plain_of(left), plain_of(right):
         case c_ast.StructRef() as one, c_ast.StructRef() as other if to_c(one.name) == to_c(other.name):
-            yield frozenset((str(one.field.name), str(other.field.name)))
+            return [(str(one.field.name), str(other.field.name))]
+    return []
+
+
+def _goes_on_to(loop: c_ast.While | c_ast.For | c_ast.DoWhile) -> Iterator[tuple[str, str]]:
+    """`while (q->head != q->tail) … q->head++`"""
+    moved = set[str]()
+    for part in (loop.stmt, getattr(loop, "next", None)):
+        for node in walk(part) if part is not None else ():
+            match node:
+                case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.StructRef() as member):
+                    moved.add(to_c(member))
+                case c_ast.Assignment(op="+=", lvalue=c_ast.StructRef() as member):
+                    moved.add(to_c(member))
+    for node in walk(loop.cond):
+        if isinstance(node, c_ast.BinaryOp) and node.op == "!=":
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if to_c(plain_of(one)) in moved:
+                    yield from _of_one(one, other)
+
+
+def members_before(members: Collection[str], shown: Iterable[Together]) -> list[tuple[str, str]]:
+    """Pairs of members that point into one array, the first not behind the second, as files show. In a ring each may be
+    before the other: then both are subtracted from each other somewhere."""
+    found = set[tuple[str, str]]().union(*(each.before for each in shown))
+    pairs = [(less, more) for less in members for more in members if less != more]
+    return [(less, more) for less, more in pairs if (less, more) in found and (more, less) not in found]
 
 
 def members_together(members: Collection[str], shown: Iterable[Together]) -> list[list[str]]:

@@ -17,7 +17,7 @@ from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.parts import Part
 from score_embed.frontend.harness.scope import FileScope
 from score_embed.frontend.harness.shapes import bits, is_plain, unit
-from score_embed.frontend.harness.spans import BEGINS
+from score_embed.frontend.harness.spans import BEGINS, ENDS
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
@@ -39,6 +39,16 @@ from score_embed.yamlfile import suggestion
 def _turn(part: Part, needed: Collection[str], into: Collection[str]) -> int:
     """Counts come first, then what points into something, and last what depends on other members."""
     return 0 if part.name in needed else 3 if part.is_union else 2 if part.name in into else 1
+
+
+def _pointers(members: Sequence[Part]) -> dict[str, CType]:
+    """The members that lead to numbers, structures or pointers, by name, and what they lead to."""
+    found = {}
+    for part in members:
+        u = unqualified(part.member.type)
+        if isinstance(u, Pointer) and part.name and not isinstance(unqualified(u.to), (Function, Void)):
+            found[part.name] = unqualified(u.to)
+    return found
 
 
 def _pointing(base: str, into: Mapping[str, str]) -> list[str]:
@@ -73,6 +83,7 @@ class Structures:
             self._part(part, counts, spots, into, record, is_last=part is members[-1])
             if part.when:
                 self._draft.text.only_when(part.when, at)
+        self._in_order(members, record, into)
         for less, more in counts.most:
             self._draft.text.limit(spots[less], spots[more].place)
             self._draft.text.bound(f"{spots[less].label} ≤ {spots[more].label}")
@@ -113,19 +124,35 @@ class Structures:
 
     def _into(self, members: Sequence[Part], record: Record) -> dict[str, str]:
         """Members that point into the array of another one, as the program shows: `start`, `end` and `top` of one
-        structure are one array; what is called its begin is, or else the first. Of the nodes of a list only the file
-        itself tells: elsewhere a structure with a `head` and a `tail` may be another one."""
-        pointers = {}
-        for part in members:
-            u = unqualified(part.member.type)
-            if isinstance(u, Pointer) and part.name and not isinstance(unqualified(u.to), (Function, Void)):
-                pointers[part.name] = unqualified(u.to)
+        structure are one array; what is called its begin is, or else the first."""
+        pointers = _pointers(members)
         found: dict[str, str] = {}
-        lists = any(isinstance(to, Struct) and self._links(to.record) for to in pointers.values())
-        for names_ in self._draft.scope.knowing(record).groups(pointers, elsewhere=not lists):
+        for names_ in self._draft.scope.knowing(record).groups(pointers, elsewhere=self._is_shown_elsewhere(pointers)):
             base = next((name for name in names_ if BEGINS.fullmatch(name)), names_[0])
             found |= {name: base for name in names_ if name != base and pointers[name] == pointers[base]}
         return found
+
+    def _in_order(self, members: Sequence[Part], record: Record, into: dict[str, str]) -> None:
+        """Which of the members that point into one array is not behind another, as the program shows."""
+        spots = {part.name: part.spot for part in members if not part.when}
+        made = {name: spots[name] for name, base in into.items() if self._is_made_into(name, base, spots)}
+        pointers = _pointers(members)
+        elsewhere = self._is_shown_elsewhere(pointers)
+        for less, more in self._draft.scope.knowing(record).before(pointers, elsewhere=elsewhere):
+            if less in made and more in made and into[less] == into[more] and not ENDS.fullmatch(more):
+                self._draft.text.assume(f"{made[less].place} <= {made[more].place}")
+                self._draft.text.guess(made[more].label, f"{made[less].label} ≤ {made[more].label}")
+
+    def _is_made_into(self, name: str, base: str, spots: Mapping[str, Spot]) -> bool:
+        """Whether the member was made to point into the array of the other one, and nothing else is said of it."""
+        if name not in spots or base not in spots or not self._draft.may_look(name):
+            return False
+        return spots[base].label in self._draft.rooms and not self._draft.hints.of(spots[name].label).at
+
+    def _is_shown_elsewhere(self, pointers: Mapping[str, CType]) -> bool:
+        """Of the nodes of a list only the file itself tells: elsewhere a structure with a `head` and a `tail` may be
+        another one."""
+        return not any(isinstance(to, Struct) and self._links(to.record) for to in pointers.values())
 
     def _links(self, record: Record) -> bool:
         """Whether it is a node: a member of it leads to another one."""
