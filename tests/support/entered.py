@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from score_embed.frontend.whole import without_main
 from score_embed.image.toolchain import Toolchain
 
 HOOK = Path(__file__).with_suffix(".c")
-TRIES, SNAPSHOTS = 400, 12
+TRIES, SNAPSHOTS = 4000, 12
 GOOD, NO_POINTER, ALL_NULL, WILD, NOT_ENTERED, NOT_MADE = (
     "good",
     "no pointer",
@@ -206,6 +206,12 @@ class _Program:
             return address, address  # texts have no names
         return None
 
+    def ends_at(self, address: int, snapshot: _Snapshot) -> bool:
+        """Whether an object ends there; another one may begin."""
+        index = bisect_left(self._starts, address) - 1
+        is_static = index >= 0 and sum(self._objects[index]) == address
+        return is_static or any(begin + size == address for begin, size in snapshot.blocks)
+
     def is_code(self, address: int) -> bool:
         return address in self._code
 
@@ -262,8 +268,11 @@ class _Walk:
         if found is None:
             self._seen.said.append(f"{label}: no object")
         elif to is not None and (size := _size(to)):
+            said = len(self._seen.said)
             for index in range(min((found[1] - value) // size, _MOST_ELEMENTS)):
                 self.value(value + index * size, to, f"{label}[{index}]", depth + 1)
+            if self._program.ends_at(value, self._snapshot):
+                del self._seen.said[said:]  # perhaps it is that object's end, and leads to nothing
 
 
 def _snapshots(data: bytes) -> Iterator[_Snapshot]:
