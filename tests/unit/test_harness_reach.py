@@ -47,6 +47,8 @@ BODIES: dict[str, set[str] | None] = {
     "return s->call(s);": {"call", "d"},  # any whose address is taken
     "return table[s->n](s);": {"n", "d"},
     "int (*f)(struct s *) = near; return f(s);": {"b", "up", "d"},
+    "int near(struct s *); return near(s);": {"b", "up"},
+    "int (*near)(struct s *) = s->call; return near(s);": {"call", "d"},
     "return beyond(s);": None,
     "return s->n ? beyond(s) : 0;": None,
     '__asm__ volatile ("" : : "r" (s)); return 0;': None,
@@ -65,7 +67,7 @@ BODIES: dict[str, set[str] | None] = {
 def _looked_at(here: str, there: str) -> frozenset[str] | None:
     files = [Source(Path(name), f'{HEAD}# 1 "{name}"\n{text}\n') for name, text in (("p.c", here), ("q.c", there))]
     model = Toolchain(find_board("native")).data_model(())
-    return Scopes(Types(model), files).of(files[0], parse(files[0].text, "p.c")).reach.members(["f"])
+    return Scopes(Types(model), files).of(files[0], parse(files[0].text, "p.c")).reach.members("f")
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -79,6 +81,10 @@ def test_a_definition_that_is_written_in_an_odd_way_may_look_at_everything(body:
     here = f"int odd(), other(int (*)()), far(struct s *);\nint f(struct s *s) {{ {body} }}"
     there = "int other(int (*f)()) { return f != 0; }\nint odd(s) struct s *s; { return s->a != 0; }\n"
     assert _looked_at(here, there + "int far(struct s *s) { return odd(s); }\nint (*const taken)() = odd;") is None
+
+
+def test_nothing_is_known_of_a_function_that_is_not_found() -> None:
+    assert _looked_at("int f(struct s *);", "") is None
 
 
 def test_a_hints_words_are_names_that_it_says_something_of() -> None:

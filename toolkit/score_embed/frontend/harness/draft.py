@@ -100,7 +100,7 @@ class Draft:
         """None: any member."""
         if self.hints.call_first:
             return None  # C that may do anything
-        return self.scope.reach.members([self.function, *self.hints.words])
+        return self.scope.reach.members(self.function, self.hints.words)
 
     def is_pointer(self, label: str) -> bool:
         """Whether a pointer of that name was made; subscripts may be left away."""

@@ -50,9 +50,11 @@ class Reach:
         self._own: dict[str, list[_Body]] = {}
         self._known: dict[str, list[_Body]] = {}
 
-    def members(self, roots: Iterable[str]) -> frozenset[str] | None:
-        """Those that functions of these names come to look at; None: any."""
-        waiting = [root for root in roots if self._bodies(root)]
+    def members(self, function: str, others: Iterable[str] = ()) -> frozenset[str] | None:
+        """Those that a function comes to look at, and such of these others as are functions; None: any."""
+        if not self._bodies(function):
+            return None
+        waiting = [function, *(name for name in others if self._bodies(name))]
         seen, found = set(waiting), set[str]()
         while waiting:
             for body in self._bodies(waiting.pop()):
@@ -93,7 +95,7 @@ def _body(file: FileScope, function: c_ast.FuncDef) -> _Body:
     members, functions = set[str](), set[str]()
     through, is_clear = False, True
     declared = [*parameters_of(function), *walk(function.body)]
-    own = {str(node.name): node for node in declared if isinstance(node, c_ast.Decl)}
+    own = {str(decl.name): decl for decl in declared if _is_object(decl)}
     for node in walk(function.body):
         match node:
             case c_ast.StructRef():
@@ -112,6 +114,11 @@ def _body(file: FileScope, function: c_ast.FuncDef) -> _Body:
                 is_clear = is_clear and _is_of_numbers(file, node.to_type)
     known = frozenset(name for name in functions if not file.is_library(name))
     return _Body(frozenset(members), known, through, is_clear)
+
+
+def _is_object(node: c_ast.Node) -> bool:
+    """Whether it declares a variable: a prototype may stand in a body, too."""
+    return isinstance(node, c_ast.Decl) and not isinstance(node.type, c_ast.FuncDecl)
 
 
 def _names_in(node: c_ast.Node) -> Iterator[str]:

@@ -135,11 +135,12 @@ class Structures:
     def _in_order(self, members: Sequence[Part], record: Record, into: dict[str, str]) -> None:
         """Which of the members that point into one array is not behind another, as the program shows."""
         spots = {part.name: part.spot for part in members if not part.when}
-        made = {name: spots[name] for name, base in into.items() if self._is_made_into(name, base, spots)}
+        among = {name: base for name, base in into.items() if not ENDS.fullmatch(name)}  # ends are where the array is
+        made = {name: spots[name] for name, base in among.items() if self._is_made_into(name, base, spots)}
         pointers = _pointers(members)
         elsewhere = self._is_shown_elsewhere(pointers)
         for less, more in self._draft.scope.knowing(record).before(pointers, elsewhere=elsewhere):
-            if less in made and more in made and into[less] == into[more] and not ENDS.fullmatch(more):
+            if less in made and more in made and into[less] == into[more]:
                 self._draft.text.assume(f"{made[less].place} <= {made[more].place}")
                 self._draft.text.guess(made[more].label, f"{made[less].label} ≤ {made[more].label}")
 
