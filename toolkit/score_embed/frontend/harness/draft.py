@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from score_embed.frontend.harness.heeded import Heeded
-from score_embed.frontend.harness.hints import Hint, Hints
+from score_embed.frontend.harness.hints import Hint, Hints, where_it_can_be
 from score_embed.frontend.harness.scope import FileScope
 from score_embed.frontend.harness.text import HarnessText, Spot
 from score_embed.frontend.harness.unions import Looks, looked_at
-from score_embed.frontend.types.ctype import CType, Record
+from score_embed.frontend.types.ctype import CType, Pointer, Record, Struct
 
 ELEMENTS = 16  # of an array of numbers, or bytes
 
+_SELF = re.compile(r"\bself\b")
 _SUBSCRIPTS = re.compile(r"\[\d+\]")
 
 
@@ -101,6 +102,22 @@ class Draft:
         if self.hints.call_first:
             return None  # C that may do anything
         return self.scope.reach.members(self.function, self.hints.words)
+
+    def held(self, record: Record, place: str) -> None:
+        """What the user says of all structures of that type is assumed of this one, which is `self` there."""
+        for name, said in self.hints.holds.items():
+            known = self.scope.record(name)
+            if said and known is not None and self.scope.completed(known) is record:
+                at = f"&{place}"
+                if _SELF.search(place):  # the program's own word
+                    at = self.text.fresh("held")
+                    self.text.say(f"{self.scope.declare(Pointer(Struct(record)), at)} = &{place};")
+                self.text.say("{")
+                self.text.say(f"    {self.scope.declare(Pointer(Struct(record)), 'self')} = {at};")
+                for condition, _ in said:
+                    self.text.assume(where_it_can_be(condition))
+                    self.text.bound(f"{name}: {condition}")
+                self.text.say("}")
 
     def is_pointer(self, label: str) -> bool:
         """Whether a pointer of that name was made; subscripts may be left away."""

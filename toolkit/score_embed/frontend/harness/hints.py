@@ -12,6 +12,7 @@
         globals: [state]
     types:
       node.next: {depth: 3}
+      ring: {assume: ["self->head <= self->tail"]}   holds wherever such a structure is made
     refuse:
       parse(cfg->next == NULL): nobody passes a list     a precondition, and why (`contract/judged.py`)
 
@@ -77,7 +78,8 @@ class Never(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Hints:
-    """All that is said of one function. `types`: of members, wherever they are."""
+    """All that is said of one function. `types`: of members, wherever they are; `holds`: of structures, by their names:
+    conditions in C, of `self`, and where each is written."""
 
     arguments: dict[str, Hint] = field(default_factory=dict)
     types: dict[str, Hint] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class Hints:
     call_first: tuple[str, ...] = ()  # C that is run before the function, once its arguments are there
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
+    holds: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
     # of what is assumed and called: C, and where it stands
     places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
@@ -105,6 +108,8 @@ class Hints:
     def written(self) -> Iterator[tuple[str, str]]:
         """All C of the user's, and where it is written."""
         yield from self.places
+        for said in self.holds.values():
+            yield from said
         for one in self.never:
             yield one.condition, one.at
         for hint in (*self.arguments.values(), *self.types.values()):
@@ -137,10 +142,12 @@ def read(path: Path, function: str) -> Hints:
     doc.check_keys(("functions", "types", *judged.KEYS), "key")
     refused = judged.conditions(judged.lines(doc), function)
     never = tuple(Never(condition, judged.never_null(condition), line.at) for condition, line in refused.items())
-    types = {name: hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
+    said = _groups(yamlfile.group(doc, "types"))
+    types = {name: hint(section) for name, section in said if "." in name}
+    holds = {name: _holding(section) for name, section in said if "." not in name}
     functions = yamlfile.group(doc, "functions")
     if function not in functions.values:
-        return Hints(_not_null({}, never), types, never=never)
+        return Hints(_not_null({}, never), types, holds=holds, never=never)
     own = functions.section(function)
     arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "call first", "globals"))}
     assume, call = own.texts("assume"), own.texts("call first")
@@ -152,7 +159,9 @@ def read(path: Path, function: str) -> Hints:
     variables = own.texts("globals")
     globals_at = tuple((name, own.where_item("globals", at)) for at, name in enumerate(variables))
     given = _not_null(arguments, never)
-    return Hints(given, types, assume, call, variables, never=never, places=places, globals_at=globals_at)
+    return Hints(
+        given, types, assume, call, variables, holds=holds, never=never, places=places, globals_at=globals_at
+    )
 
 
 def named(path: Path) -> dict[str, str]:
@@ -231,6 +240,17 @@ def _asks_for(name: str, condition: str) -> bool:
 
 def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:
     return [(name.replace(" ", ""), section.section(name)) for name in section.values if name not in leave]
+
+
+def _holding(said: yamlfile.Section) -> tuple[tuple[str, str], ...]:
+    """What holds of a structure, and where that is written."""
+    said.check_keys(["assume"], "hint of a structure")
+    found = tuple((text, said.where_item("assume", at)) for at, text in enumerate(said.texts("assume")))
+    for text, at in found:
+        if not re.search(r"\bself\b", text):
+            what = f"assume: {text!r} says nothing of the structure"
+            raise UsageError(what, at, "It is called self there: `assume: [self->head <= self->tail]`.")
+    return found
 
 
 def hint(said: yamlfile.Section) -> Hint:

@@ -66,9 +66,11 @@ class Structures:
     def make(self, record: Record, spot: Spot) -> None:
         """Statements that make the structure at `spot`."""
         if record.kind == "union":
-            self._members(parts.of_union(self._draft, record, spot, self._beside.get(spot.place, {})), record)
-            return
-        self._members(parts.flat(self._draft, record, spot), record)
+            members = parts.of_union(self._draft, record, spot, self._beside.get(spot.place, {}))
+        else:
+            members = parts.flat(self._draft, record, spot)
+        self._members(members, record)
+        self._draft.held(record, spot.place)
 
     def _members(self, members: Sequence[Part], record: Record) -> None:
         counts = self._counts(members, record)
