@@ -20,7 +20,7 @@ from score_embed.contract.program import Source
 from score_embed.frontend.c.gnu_ast import Asm
 from score_embed.frontend.c.names import defined_functions
 from score_embed.frontend.declarations.symbols import FunctionName, Variable
-from score_embed.frontend.harness.uses import functions_as_values, parameters_of, walk
+from score_embed.frontend.harness.uses import parameters_of, walk
 from score_embed.frontend.types.ctype import CType, Pointer, Void, is_float, is_integer, unqualified
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Reach:
     def _values(self) -> frozenset[str]:
         """The program's functions whose address is taken."""
         files = [self._here, *map(self._scope_of, self._others)]
-        taken = set[str]().union(*(functions_as_values(file.tree) for file in files))
+        taken = set[str]().union(*(file.taken for file in files))
         return frozenset(name for file in files for name in defined_functions(file.tree) if name in taken)
 
 

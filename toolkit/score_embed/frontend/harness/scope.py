@@ -312,6 +312,11 @@ class FileScope:
     def _definition_in(tree: c_ast.FileAST, name: str) -> c_ast.FuncDef | None:
         return next((e for e in tree.ext if isinstance(e, c_ast.FuncDef) and e.decl.name == name), None)
 
+    @functools.cached_property
+    def taken(self) -> set[str]:
+        """The names whose value the file takes: of functions, their addresses."""
+        return uses.functions_as_values(self.tree)
+
     def defined(self, name: str) -> list[c_ast.FuncDef]:
         """The file's own functions of that name: one, or none."""
         function = self._definition_in(self.tree, name)
@@ -330,10 +335,10 @@ class FileScope:
 
     def _by_type(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        defined, taken = self._defined(), uses.functions_as_values(self.tree)
+        defined, taken = self._defined(), set(self.taken)
         for source in self._others:
             if any(re.search(rf"\b{name}\b", source.text) for name in defined - taken):
-                taken |= uses.functions_as_values(parse(source.text, str(source.path)))
+                taken |= self._scope_of(source).taken
         for name, symbol in self.declarations.scope.names.items():
             if isinstance(symbol, FunctionName) and name in defined and name in taken:
                 found.setdefault(compatible_text(symbol.type), []).append(name)
