@@ -782,6 +782,7 @@ int set_used(struct state *s, int mode) { return set_mode(s, mode) + use(s); }
         ("set_mode", "", False),
         ("set_mode", "functions: {set_mode: {s->list: {nullable: no}}}", True),
         ("set_mode", "functions: {set_mode: {assume: [s->list->n == 0]}}", True),
+        ("set_mode", "functions: {set_mode: {call first: ['first(s)']}}", True),
         ("set_used", "", True),  # nobody knows what `use` looks at
     ],
 )
