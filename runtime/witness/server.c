@@ -47,6 +47,7 @@
 #ifndef SC_WITNESS_MILLISECONDS
 #define SC_WITNESS_MILLISECONDS 1000 /* a test may take */
 #endif
+#define REPORT_MILLISECONDS 4000     /* more, once it reports: a deep stack takes its time on a busy machine */
 #ifndef SC_WITNESS_MEBIBYTES
 #define SC_WITNESS_MEBIBYTES 1024    /* a test may have resident */
 #endif
@@ -67,6 +68,7 @@ struct answer {
 
 struct report {
     uint32_t used, layout, length;
+    uint32_t has_begun; /* that of a fault: a warning is none */
     char text[MOST_TEXT];
 };
 
@@ -101,6 +103,7 @@ const char *__ubsan_default_options(void)
 void __sanitizer_on_print(const char *text)
 {
     if (!report) return;
+    if (strstr(text, "ERROR: ") || strstr(text, "runtime error: ")) report->has_begun = 1;
     while (*text && report->length < MOST_TEXT) report->text[report->length++] = *text++;
 }
 
@@ -177,6 +180,12 @@ static unsigned long resident_mebibytes(long child)
     return pages / 256;
 }
 
+/* A report that is cut off would name no place. */
+static uint64_t most_microseconds(void)
+{
+    return (SC_WITNESS_MILLISECONDS + (report->has_begun ? REPORT_MILLISECONDS : 0)) * (uint64_t)1000;
+}
+
 /* Wait for the child's end, or bring it about. */
 static void watch(long child, uint64_t began, const sigset_t *ended, struct answer *answer)
 {
@@ -184,7 +193,7 @@ static void watch(long child, uint64_t began, const sigset_t *ended, struct answ
     int status = 0;
     while (syscall(SYS_wait4, child, &status, WNOHANG, 0) != child) {
         if (sigtimedwait(ended, 0, &look) != -1) continue;
-        if (microseconds() - began > SC_WITNESS_MILLISECONDS * 1000u) answer->killed = OUT_OF_TIME;
+        if (microseconds() - began > most_microseconds()) answer->killed = OUT_OF_TIME;
         else if (resident_mebibytes(child) > SC_WITNESS_MEBIBYTES) answer->killed = OUT_OF_MEMORY;
         else continue;
         syscall(SYS_kill, child, SIGKILL);
@@ -271,7 +280,7 @@ static void __attribute__((constructor(101))) serve(int argc, char **argv, char 
         if (size > MOST_INPUT) leave(1);
         read_all(input, size);
         input_size = size;
-        report->used = report->layout = report->length = 0;
+        report->used = report->layout = report->length = report->has_begun = 0;
         began = microseconds();
         child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
         if (child < 0) leave(1);

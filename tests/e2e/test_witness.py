@@ -404,6 +404,38 @@ def test_an_inlined_function_s_fault_is_its_own(tmp_path: Path) -> None:
     assert (bug["kind"], bug["line"], bug["function"]) == ("null-dereference", 5, "second")
 
 
+PRINT = "_ZNK11__sanitizer10StackTrace5PrintEv"  # of the call stack, after the report's first line
+SLOW_TO_SAY = """
+#include <unistd.h>
+void __real_PRINT(const void *stack) __attribute__((weak));
+void __wrap_PRINT(const void *stack)
+{
+    usleep(MILLISECONDS * 1000);
+    if (__real_PRINT) __real_PRINT(stack);
+}
+""".replace("PRINT", PRINT)
+
+
+@pytest.mark.parametrize(("milliseconds", "lost"), [(1500, 0), (7000, 1)])
+def test_a_report_has_time_to_be_finished(tmp_path: Path, milliseconds: int, lost: int) -> None:
+    """Cut off after the first line it named no place, and was a second bug without one."""
+    program = HEAD + """
+int second(const int *p, unsigned char which) { return which == 7 ? p[which] : 0; }
+int main(void)
+{
+    unsigned char which;
+    int one = 1;
+    SYM_U8(which);
+    return second(&one, which);
+}
+"""
+    files = {"p.c": program, "slow.c": SLOW_TO_SAY.replace("MILLISECONDS", str(milliseconds))}
+    found = explore(tmp_path, files, native=("slow.c",), cflags=(f"-Wl,--wrap={PRINT}",))
+    (bug,) = found.summary["bugs"]
+    assert (bug["kind"], bug["function"], bug["confirmed"]) == ("out-of-bounds", "second", True)
+    assert found.summary["witness"]["lost"] == lost
+
+
 LARGE = (
     HEAD
     + """

@@ -181,6 +181,16 @@ def test_what_is_another_bug_stays(one: Found) -> None:
     assert len(all_bugs([ours("out-of-bounds", 4)], [one])) == 2
 
 
+def test_a_fault_without_a_place_is_that_of_its_test() -> None:
+    """Of a stack that was overwritten, say: nothing leads back to who did it."""
+    own = ours("stack-overflow", 4)
+    lost = Finding.at(Place("", 0, "", ()), "invalid-memory-access", ADDRESS)
+    same = Found(lost, 3, {"x": 1}, "stack-overflow", "a.c:4")
+    assert all_bugs([own], [same]) == [own]
+    assert len(all_bugs([own], [structs.replace(same, verdict="return", place="")])) == 2
+    assert len(all_bugs([own], [structs.replace(same, finding=structs.replace(lost, kind="misaligned"))])) == 2
+
+
 def test_kinds_of_one_fault_are_alike() -> None:
     assert alike("out-of-bounds", "invalid-memory-access")
     assert alike("null-dereference", "invalid-memory-access")

@@ -105,7 +105,8 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
     """A bug of ours at that line; or the one that this test ended with, if that is in the same function: where an
     expression has several lines, the two may name different ones. What code without probes does with its arguments we
     find where it is called: then it is of the same kind, in a function that called the witness's. Who calls what is no
-    function has no frame below the caller's own, and the witness, which walks up from there, misses that one."""
+    function has no frame below the caller's own, and the witness, which walks up from there, misses that one. A stack
+    that is overwritten leads to no place at all."""
     finding = one.finding
     at = str(finding.place)
     if one.place == at:
@@ -116,7 +117,7 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
         if str(bug.place) == at:
             return True
         ended_here = (bug.kind, str(bug.place)) == (one.verdict, one.place)
-        if ended_here and bug.place.function == finding.place.function:
+        if ended_here and (not finding.file or bug.place.function == finding.place.function):
             return True
         if ended_here and bug.kind == finding.kind and bug.place.function in finding.place.stack:
             return True

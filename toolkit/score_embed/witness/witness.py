@@ -126,7 +126,9 @@ class Witness:
                 self._write(test, finding)
 
     def _judged_finding(self, answer: Answer) -> Finding | None:
-        return self._judge.finding(answer.text, self._process.span)
+        """None, too, of a report that was cut off before it named a place: that test counts as lost."""
+        finding = self._judge.finding(answer.text, self._process.span)
+        return None if answer.was_killed and finding is not None and not finding.file else finding
 
     def _has_time(self, seconds: float, hurried: bool) -> bool:
         """At the end: for one more test?"""
