@@ -56,6 +56,9 @@ def test_counts_of_parameters(words: str, counts: dict[str, str]) -> None:
     ("words", "counts", "most"),
     [
         ("*items count capacity", {"items": "capacity"}, [("count", "capacity")]),
+        ("*items size capacity", {"items": "capacity"}, [("size", "capacity")]),
+        ("items[] size capacity", {"items": "capacity"}, [("size", "capacity")]),
+        ("*data len size", {"data": "size"}, [("len", "size")]),
         ("*data len", {"data": "len"}, []),
         ("->alloc current_size length item_size *data", {"data": "current_size"}, [("length", "current_size")]),
         ("buf[] used", {"buf": "used"}, []),

@@ -110,6 +110,7 @@ class FrontEnd:
     def __init__(self, toolchain: Toolchain, request: Request, progress: Callable[[str], None]) -> None:
         self._toolchain, self._request, self._progress = toolchain, request, progress
         self._raw: dict[Path, str] = {}
+        self._expanded: dict[Path, dict[str, str]] = {}  # file → C of hints → what its macros make of it
         self._made: Sequence[Source] = ()  # with the harness
         self._trees: Trees = {}  # of sources that nobody reads again
         with workers() as pool:
@@ -297,13 +298,30 @@ class FrontEnd:
             if beside != Hints():
                 hints = hints.over(beside)
                 break
-        return replace(
+        whole = replace(
             hints,
             assume=(*hints.assume, *told.assume),
             globals=(*hints.globals, *told.globals),
             all_null=told.all_null,
             places=(*hints.places, *((text, _ASSUME) for text in told.assume)),
         )
+        return whole.without(self._macros([text for text, _ in whole.written()], function, file))
+
+    def _macros(self, texts: Sequence[str], function: str, file: str) -> Mapping[str, str]:
+        """What the macros of a function's file make of C that is said of it."""
+        from score_embed.frontend.c.macros import expanded
+
+        name = re.compile(rf"\b{re.escape(function)}\b")
+        made: dict[str, str] = {}
+        for path in [Path(file)] if file else self._request.sources:
+            known = self._expanded.setdefault(path, {})
+            fresh = [text for text in texts if text not in known and text not in made]
+            if fresh and (file or name.search(self._written(path))):
+                flags = self._toolchain.preprocessor_flags(self._request.flags[path])
+                known.update({text: text for text in fresh})
+                known.update(expanded(self._toolchain.board.cc, flags, path, fresh))
+            made.update({text: known[text] for text in texts if known.get(text, text) != text})
+        return made
 
     def blamed(self, error: BuildError) -> BuildError | UsageError:
         """An error in the C of a hint stands where the hint does."""

@@ -23,12 +23,12 @@ its tag or the name of its type. What a function's own key says wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from score_embed import yamlfile
 from score_embed.contract import judged
@@ -116,6 +116,27 @@ class Hints:
             for text in (hint.value, hint.low, hint.high, hint.count):
                 if text:
                     yield text, hint.at
+
+    def without(self, macros: Mapping[str, str]) -> Hints:
+        """The same with other C: of each text what the file's macros make of it."""
+
+        def plain(text: str) -> str:
+            return macros.get(text, text)
+
+        def hint_of(hint: Hint) -> Hint:
+            low, high = plain(hint.low), plain(hint.high)
+            return replace(hint, count=plain(hint.count), low=low, high=high, value=plain(hint.value))
+
+        return replace(
+            self,
+            arguments={name: hint_of(hint) for name, hint in self.arguments.items()},
+            types={name: hint_of(hint) for name, hint in self.types.items()},
+            assume=tuple(map(plain, self.assume)),
+            call_first=tuple(map(plain, self.call_first)),
+            holds={name: tuple((plain(text), at) for text, at in said) for name, said in self.holds.items()},
+            never=tuple(structs.replace(one, condition=plain(one.condition)) for one in self.never),
+            places=tuple((plain(text), at) for text, at in self.places),
+        )
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -51,7 +51,7 @@ _OF_ANYTHING = frozenset(
     ["total", "data", "buf", "buffer", "in", "out", "src", "dst", "array", "input", "output", "of"]
 )
 _PRESENT = frozenset(["current", "cur", "total", "actual"])  # say nothing of what a number counts
-_CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
+_CAPACITY = frozenset(["cap", "capacity", "max", "alloc", "allocated", "room", "maxlen"])
 _POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
 # fmt: off
 _NO_SIZES = _POSITIONS | frozenset(  # numbers that are no size, also where their type is one
@@ -284,12 +284,18 @@ def _positions(fields: Sequence[Field], found: Counts) -> None:
 
 
 def _give(pointer: Field, numbers: Sequence[Field], found: Counts) -> None:
-    """The largest of the numbers is what there is room for, the others are what is used of it."""
+    """The largest of the numbers is what there is room for, the others are what is used of it. A size may be either:
+    the room beside `len`, what is used beside `capacity`."""
     if not numbers:
         return
-    room = next((n for n in numbers if not _CAPACITY.isdisjoint(_words(n.name))), numbers[0])
+    room = max(numbers, key=lambda n: _room(_words(n.name)))  # of several the first
     found.of[pointer.name] = room.name
     found.most += [(n.name, room.name) for n in numbers if n is not room]
+
+
+def _room(words: frozenset[str]) -> int:
+    """How much a number's name says that it is what there is room for."""
+    return 2 if not words.isdisjoint(_CAPACITY) else int(not words.isdisjoint(_SIZES))
 
 
 def _pointers(fields: Sequence[Field]) -> Iterator[Field]:
