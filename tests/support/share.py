@@ -1,11 +1,11 @@
 """Which cases of a proof a run takes: a share that changes with each commit.
 
 The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
-whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at
-least one, and the next commit takes others: after `PARTS` commits each case has run. Of the tests of a file that have
-no cases it takes one in `ALONE`. A family of hundreds, of generated programs say, has a mark of its own: with
-`@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which cases a run takes, so that it can
-be repeated on any commit.
+whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, and
+the next commit takes others: after `PARTS` commits each case has run. Small families take turns: one with two cases
+has a case in two shares of `PARTS`. Of the tests of a file that have no cases a run takes one in `ALONE`. A family of
+hundreds, of generated programs say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A
+number, the share, says which cases a run takes, so that it can be repeated on any commit.
 
 `--all` takes all cases, but those of random programs by turns, too (`@pytest.mark.nights(6)`): they are endless, and
 each night brings others. All cases together take hours. `--all --part K/N` runs them in N parts of the same size.
@@ -64,7 +64,7 @@ class Part:
         return part
 
     def __contains__(self, name: str) -> bool:
-        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % self.of == self.number - 1
+        return _hash(name) % self.of == self.number - 1
 
 
 def case_of(name: str, file: Path, family: str, parts: int | None, has_cases: bool, whole: bool) -> Case:
@@ -80,16 +80,21 @@ def case_of(name: str, file: Path, family: str, parts: int | None, has_cases: bo
 
 
 def in_share(cases: Iterable[Case], share: int) -> set[str]:
-    """The names of the cases that run. A family of one is always there, one of two turn by turn.
+    """The names of the cases that run.
 
     A hash orders the cases of a family, because their own order has a period of its own: boards, say, would come alone.
     """
     families: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for case in cases:
         families[case.family, case.parts].append(case.name)
-    return {name for (_, parts), names in families.items() for name in _part(names, share, parts)}
+    return {name for (family, parts), names in families.items() for name in _part(family, names, share, parts)}
 
 
-def _part(names: Sequence[str], share: int, parts: int) -> list[str]:
-    parts = min(parts, len(names))
-    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[share % parts :: parts]
+def _part(family: str, names: Sequence[str], share: int, parts: int) -> list[str]:
+    """Each family begins elsewhere, so that small ones do not all come in the same shares."""
+    first = (share - _hash(family)) % parts
+    return sorted(names, key=_hash)[first::parts]
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])

@@ -18,10 +18,18 @@ def cases(count: int, family: str = "f", parts: int = PARTS) -> list[Case]:
 
 @pytest.mark.parametrize("count", [1, 2, 3, PARTS, PARTS + 1, 100])
 def test_each_case_comes_once_in_as_many_shares_as_there_are_parts(count: int) -> None:
-    shares = [in_share(cases(count), share) for share in range(min(PARTS, count))]
+    shares = [in_share(cases(count), share) for share in range(PARTS)]
     assert sorted(name for share in shares for name in share) == sorted(case.name for case in cases(count))
-    assert all(shares)
-    assert in_share(cases(count), min(PARTS, count)) == shares[0]
+    assert {len(share) for share in shares} <= {count // PARTS, -(-count // PARTS)}
+    assert in_share(cases(count), PARTS) == shares[0]
+
+
+def test_small_families_take_turns() -> None:
+    """Each share has its part of them, whatever they are called."""
+    small = [case for family in range(400) for case in cases(2, f"test_{family}")]
+    counts = [len(in_share(small, share)) for share in range(PARTS)]
+    assert sum(counts) == len(small)
+    assert all(0.6 < count * PARTS / len(small) < 1.5 for count in counts)
 
 
 def test_families_do_not_disturb_each_other() -> None:
