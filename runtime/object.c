@@ -53,7 +53,7 @@ void sc_local(const void *p, sc_size n)
     const sc_u8 *here = __builtin_frame_address(0), *from = p;
     sc_u32 first, last;
     sc_clear(p, n);
-    if (SC_IN_INTERRUPT()) return;
+    if (!n || SC_IN_INTERRUPT()) return; /* a structure without members is nowhere */
     forget_ended();
     while (sc.locals && locals[sc.locals - 1u].at < here) sc.locals--;
     first = last = above(from + n - 1u);

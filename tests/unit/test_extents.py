@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
+import pytest
+
 from score_embed.image.extents import Extent, arranged, merged, nameless, packed, tabled
+from score_embed.image.objects import empty_names
 
 OBJECTS = [Extent(0x10, 4), Extent(0x14, 4), Extent(0x20, 16), Extent(0x24, 4), Extent(0x40, 8), Extent(0x50, 1)]
 
@@ -53,3 +59,22 @@ def test_objects_of_one_size_in_a_section_of_the_programs_are_a_table() -> None:
     objects = [Extent(0, 4), Extent(4, 4), Extent(8, 8), Extent(16, 8), Extent(24, 4), Extent(32, 4), Extent(36, 4)]
     expected = [Extent(0, 4), Extent(4, 4), Extent(8, 16), Extent(24, 4), Extent(32, 8)]
     assert tabled(objects, [(8, 40)]) == expected
+
+
+@pytest.mark.parametrize("flags", [(), ("-fdata-sections",)])
+def test_marks_are_empty_arrays_in_sections_of_the_program_s(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(
+        """
+        struct empty { };
+        static struct empty nothing;
+        struct empty given = { };
+        int none[0];
+        int begin[0] __attribute__((section("table")));
+        int end[0] __attribute__((section(".data.table")));
+        int full[1] __attribute__((section("table"))) = {1};
+        const void *uses(void) { static struct empty local; return none[0] ? &local : &nothing; }
+        """
+    )
+    subprocess.run(["gcc", "-w", *flags, "-c", source, "-o", tmp_path / "p.o"], check=True, timeout=60)
+    assert empty_names([tmp_path / "p.o"]) == {"begin", "end"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,7 @@ _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 40: "ARM", 62: "x86", 83: "AVR"
     243: "RISC-V"
 }
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if its assembly does not say
+_USUAL = frozenset({".bss", ".data", ".rodata"})  # sections
 _C_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -69,9 +71,22 @@ def undefined_names(objects: Sequence[Path]) -> set[str]:
 
 
 def empty_names(objects: Sequence[Path]) -> set[str]:
-    """The objects without a byte that they define."""
-    defined = ((name, symbol) for name, symbol in _symbols_of(objects) if symbol.section != UNDEFINED)
-    return {name for name, symbol in defined if symbol.kind == OBJECT and not symbol.size}
+    """The objects without a byte that they put into a section of their own choice. Where the compiler put one (a
+    variable whose structure has no members), what lies there, too, has nothing to do with it."""
+    found: set[str] = set()
+    for path in objects:
+        for _, data in members(path):
+            with suppress(NotElf):  # the linker will complain
+                found.update(_chosen(Elf(data)))
+    return found
+
+
+def _chosen(file: Elf) -> Iterator[str]:
+    for name, symbol in file.named_symbols():
+        if symbol.kind == OBJECT and not symbol.size and 0 < symbol.section < len(file.sections):
+            section = file.sections[symbol.section].name
+            if not {section, section.removesuffix(f".{name}")} & _USUAL:  # of -fdata-sections
+                yield name
 
 
 def _defined(data: bytes) -> set[str]:

@@ -25,6 +25,7 @@ from score_embed.frontend.types.ctype import (
     Pointer,
     Record,
     Struct,
+    VaList,
     Void,
     without_const,
 )
@@ -56,6 +57,8 @@ class Objects:
                 return None
         if isinstance(to, Array) and is_open(to):
             raise Unmakeable("its size is computed")
+        if isinstance(to, VaList):
+            raise Unmakeable("it leads to arguments of `...`")
         is_crowded = spot.levels >= _NEAR and len(self._draft.text.objects) >= _OBJECTS
         if spot.levels >= _LEVELS or is_crowded:
             self._draft.text.bound(
@@ -165,7 +168,7 @@ class Objects:
         """Numbers, nobody knows how many: there is room behind them."""
         name = self._draft.text.fresh(spot.label, UNKNOWN_SIZE)
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        room = f"{name}[{max(ELEMENTS, ROOM * 8 // bits(to))}]"
+        room = f"{name}[{max(ELEMENTS, ROOM * 8 // max(8, bits(to)))}]"  # of some types (long double) nobody knows bits
         self._draft.text.objects.append(f"static {self._draft.scope.declare(without_const(to), room)}{aligned};")
         self._fill(to, name, spot, ELEMENTS)
         if is_plain(to):
