@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from runner import explore_files, score_embed
+from runner import explore, explore_files, score_embed
 
 from score_embed.cli.main import main
 from score_embed.fleet.simulation.recorded import Recording
@@ -167,3 +167,35 @@ def test_an_experiment_with_a_goal(most: str, stopped: str, tmp_path: Path) -> N
         assert json.loads(summary.read_text())["stopped"] == stopped
         made.append(summary.stat().st_ino)
     assert made[0] == made[1]
+
+
+COUNTS = """
+#include "score.h"
+int main(void)
+{
+    unsigned char a, b;
+    int n = 0;
+    SYM_U8(a);
+    SYM_U8(b);
+    if (a > 9) n++;
+    if (a > 99 && a < 9) n += 2; /* never */
+    if (b * b == 2) n += 4; /* never */
+    if (a == b) n += 8;
+    return n;
+}
+"""
+
+
+def test_clients_tell_what_they_have_counted(tmp_path: Path) -> None:
+    """Each reason why a direction was not taken at once, figures now and then: those of a tenth of a second may be
+    missing, of a client whose last pairs went to another."""
+    told = []
+    for clients in ("1", "2"):
+        (tmp_path / clients).mkdir()
+        told.append(explore(tmp_path / clients, {"p.c": COUNTS}, "--clients", clients, "--no-witness").summary)
+    one, two = told
+    assert one["stopped"] == two["stopped"] == "exhausted"
+    assert one["paths"] == two["paths"]
+    assert [{**why, "count": 0} for why in one["unflipped"]] == [{**why, "count": 0} for why in two["unflipped"]]
+    assert 5 < sum(two["solver"]["by"].values()) <= sum(one["solver"]["by"].values())
+    assert 100 < two["link"]["bytes_out"] <= one["link"]["bytes_out"]

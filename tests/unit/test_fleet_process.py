@@ -33,7 +33,7 @@ from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.campaign_record import CampaignRecord, Found
 from score_embed.fleet.process.inspection import Inspector, Unsound
-from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.process.payload import AnswerPayload, Reader, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.server.checks import About, End, Settled
@@ -231,6 +231,39 @@ def test_an_answer_is_no_test(folder: Path) -> None:
     assert after.solver.sat == before.solver.sat + 1
     assert after.fleet is not None
     assert [(c.tests, c.busy) for c in after.fleet.clients] == [(0, 1.5)]
+
+
+def test_a_test_without_figures_is_booked_all_the_same(folder: Path) -> None:
+    one = pair("one")
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        before = summary_after(campaign)
+        write(campaign, known=[(said(one), None)])
+        test = structs.replace(a_test(path_hash=77), counted=None)
+        write(campaign, Result(one.id, payloads.encode(test), ()))
+        after = summary_after(campaign)
+    assert (after.runs, after.paths) == (before.runs + 1, before.paths + 1)
+    assert after.solver == before.solver
+
+
+def test_what_was_inspected_is_not_read_again() -> None:
+    reader = Reader()
+    data = payloads.encode(a_test())
+    looked_at = reader.read(data)
+    assert looked_at == a_test()
+    assert reader.take(data) is looked_at
+    assert reader.take(data) is not looked_at
+    assert reader.take(data) == looked_at
+    with pytest.raises(DecodeError):
+        reader.read(b"nonsense")
+
+
+def test_what_nobody_enters_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(payloads, "_MOST_KEPT", 1000)
+    reader = Reader()
+    for number in range(100):
+        reader.read(payloads.encode(a_test(path_hash=number)))
+    assert len(reader._kept) < 20
 
 
 def test_what_several_clients_failed_with_is_lost_and_waits_if_somebody_wants_that(folder: Path) -> None:
@@ -462,17 +495,17 @@ UNSOUND: dict[str, tuple[Result, ...]] = {
 
 @pytest.mark.parametrize("tests", SOUND)
 def test_what_clients_of_ours_report_is_sound(tests: tuple[Result, ...]) -> None:
-    Inspector(MAP).inspect(told(*tests))
+    Inspector(MAP, Reader()).inspect(told(*tests))
 
 
 @pytest.mark.parametrize("name", UNSOUND)
 def test_what_no_client_of_ours_reports_does_not_get_near_the_record(name: str) -> None:
     with pytest.raises(Unsound):
-        Inspector(MAP).inspect(told(*UNSOUND[name]))
+        Inspector(MAP, Reader()).inspect(told(*UNSOUND[name]))
 
 
 def test_kinds_of_notes_do_not_fill_the_record() -> None:
-    inspector = Inspector(MAP)
+    inspector = Inspector(MAP, Reader())
     for number in range(100):
         many = tuple((f"lost: {number} {n}", 7, 1) for n in range(1000))
         with suppress(Unsound):

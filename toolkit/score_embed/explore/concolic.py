@@ -296,6 +296,11 @@ class Explorer:
         else:
             self._asks.ask_or_wait(decisions, index, condition, data, flips, left_out)
 
+    @property
+    def has_noted(self) -> bool:
+        """Something that a result must not be told without was counted since `take_tally` was last called."""
+        return bool(self.notes or self.forks or self.divergences or self.concretized)
+
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
         tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats, self.forks)

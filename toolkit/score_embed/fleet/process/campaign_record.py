@@ -23,8 +23,7 @@ from score_embed.explore import checking
 from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.origin import APART
-from score_embed.fleet.process import payload as payloads
-from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.process.payload import AnswerPayload, Reader, TestPayload
 from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, Derived, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
@@ -63,6 +62,7 @@ class CampaignRecord:
         store.survive_power_cuts()  # what a client was told to be kept it forgets
         store.pairs.remember()  # what a client reports twice is compared
         self.store, self._image = store, image
+        self.reader = Reader()  # of what comes
         self.ledger = Ledger(store, store.sources(), known_to(settings))
         self._vectors = VectorBooks(store) if are_wanted(settings) else None
         self.is_reached = criteria.reached(settings.goal, store.sources(), self.ledger.coverage, self._vectors)
@@ -184,7 +184,7 @@ class CampaignRecord:
 
     def _read_tests(self, write: Write) -> list[tuple[Result, TestPayload | AnswerPayload | None, bytes]]:
         """The tests with what is told of them, and the pairs of those who might lie, serialised."""
-        read = [(result, _decoded(result)) for result in write.tests]
+        read = [(result, self._decoded(result)) for result in write.tests]
         ran = {ident: pair.data for ident, pair in write.ran.items()}
         known = [r.id for r, told in read if told is not None and r.id not in ran and self.strangers(told.client)]
         ran.update(self.store.pairs.some(known))
@@ -221,7 +221,8 @@ class CampaignRecord:
                     Claim(self.number, About.SAMPLE, b"", End("", 0, 0), told.client, who, None, derived)
                 )
         ledger.queue += bool(result.children)
-        ledger.count(told.counted)
+        if told.counted is not None:
+            ledger.count(told.counted)
 
     def _claim(self, result: Result, told: TestPayload, pair: bytes) -> None:
         """What somebody else is to run again."""
@@ -264,7 +265,7 @@ class CampaignRecord:
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
         before = self.store.pairs.path_of(result.id)
-        told = _decoded(result)
+        told = self._decoded(result)
         if before is None or not isinstance(told, TestPayload):
             return
         entry = told.entry
@@ -273,16 +274,15 @@ class CampaignRecord:
             file, line = (entry.place.file, entry.place.line) if entry.place else ("", 0)
             self.ledger.note(Note.CLIENT_DIFFERS.of(told.client), file, line)
 
+    def _decoded(self, result: Result) -> TestPayload | AnswerPayload | None:
+        """None if it cannot be read."""
+        try:
+            return self.reader.take(result.payload)
+        except DecodeError:
+            return None
+
     def _client(self, name: str) -> _Attendance:
         return self._attendance.setdefault(name, _Attendance())
-
-
-def _decoded(result: Result) -> TestPayload | AnswerPayload | None:
-    """None if it cannot be read."""
-    try:
-        return payloads.decode(result.payload)
-    except DecodeError:
-        return None
 
 
 def _derived(pair: bytes, data: bytes, result: Result, payload: TestPayload | AnswerPayload) -> Derived:
@@ -291,7 +291,8 @@ def _derived(pair: bytes, data: bytes, result: Result, payload: TestPayload | An
     if data:
         ran = ran.but(input=data)
     children = [explored.Pair.from_bytes(child.data) for child in result.children if child.data]
-    sites = {site for what, site, _ in payload.counted.tally.notes if what == Note.GAVE_UP}
+    notes = payload.counted.tally.notes if payload.counted is not None else ()
+    sites = {site for what, site, _ in notes if what == Note.GAVE_UP}
     said = checking.told(ran, children, sites)
     return Derived(ran.to_bytes(), b"".join(said.marks), said.until, tuple(sites), isinstance(payload, AnswerPayload))
 

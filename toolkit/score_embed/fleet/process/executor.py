@@ -9,9 +9,11 @@ from contextlib import ExitStack
 import msgspec
 
 from score_embed.campaign.criteria import VectorReports, VectorRuns, are_wanted
+from score_embed.campaign.describing import Counted
 from score_embed.campaign.folder import beside_target, start_target
 from score_embed.campaign.worker import Worker
 from score_embed.contract.outcome import Finished
+from score_embed.contract.words import Unflipped
 from score_embed.errors import TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
@@ -26,6 +28,8 @@ from score_embed.fleet.service import MARK_BYTES, Check
 from score_embed.results.pairs import LostTest
 from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
+
+_SELDOM = 0.1  # seconds between two reports of figures
 
 
 class Executor:
@@ -48,6 +52,8 @@ class Executor:
         self._vectors = VectorReports(vectors) if vectors is not None else None
         self.queue = StrategyQueue(self._worker.order(vectors))
         self._tests = 0
+        self._counted_at = 0.0
+        self._unflipped: set[tuple[int, Unflipped]] = set()  # that were told of
 
     def run(self, pair: messages.Pair) -> Result:
         """Run the pair that was just taken from the queue, or answer it.
@@ -82,7 +88,7 @@ class Executor:
             entry = msgspec.structs.replace(entry, taken=self._vectors.look(test.run, test.finished))
         seconds = time.perf_counter() - began
         try:
-            data = payloads.encode(TestPayload(self._client, seconds, entry, self._worker.counted()))
+            data = payloads.encode(TestPayload(self._client, seconds, entry, self._counted(test.outcome.children)))
         except ValueError as error:
             raise TargetError(str(error), "", "Make less data symbolic, or explore with one client.") from None
         return Result(pair.id, data, self.queue.derived(test.outcome.children))
@@ -108,8 +114,20 @@ class Executor:
         self, pair: Pair, seconds: float, again: bool, children: Sequence[Pair], lost: LostTest | None
     ) -> Result:
         """Of a pair that was no test."""
-        data = payloads.encode(AnswerPayload(self._client, seconds, again, self._worker.counted(), lost))
+        data = payloads.encode(AnswerPayload(self._client, seconds, again, self._counted(children), lost))
         return Result(pair.id, data, self.queue.derived(children), is_test=False)
+
+    def _counted(self, children: Sequence[Pair]) -> Counted | None:
+        """What was counted. Mere figures wait for a later result, if there will be one: to count them with each test
+        takes as long as a short test does."""
+        explorer, now = self._worker.explorer, time.monotonic()
+        kinds = explorer.unflipped.keys() - self._unflipped
+        has_more = bool(children) or bool(len(self.queue))
+        if has_more and now < self._counted_at + _SELDOM and not kinds and not explorer.has_noted:
+            return None
+        self._unflipped |= kinds
+        self._counted_at = now
+        return self._worker.counted()
 
     def check(self, claim: Check) -> tuple[Finished, Seen]:
         """How somebody else's test ends here, and what is missing in what they told of it; it is no test of the

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeVar
 
-from score_embed.campaign.describing import Entry
+from score_embed.campaign.describing import Counted, Entry
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note, Unflipped
 from score_embed.errors import ScoreError
@@ -19,8 +19,7 @@ from score_embed.explore import pair as explored
 from score_embed.explore.tally import TallyRows
 from score_embed.fleet import messages
 from score_embed.fleet.messages import DecodeError, Result, Results
-from score_embed.fleet.process import payload as payloads
-from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.process.payload import Reader, TestPayload
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.vectors import require_taken
@@ -49,7 +48,9 @@ class Unsound(ValueError):
 class Inspector:
     """Knows the image of a campaign by what its record says of it."""
 
-    def __init__(self, sources: SourceMap) -> None:
+    def __init__(self, sources: SourceMap, reader: Reader) -> None:
+        """`reader`: keeps what was read for whoever enters it."""
+        self._reader = reader
         self._sites = {0, *sources.sites}
         self._decisions, self._directions = sources.decisions, sources.directions.keys()
         self._notes: set[tuple[str, int]] = set()  # what was told of, and of which site; for look-ups only, as the next
@@ -72,19 +73,20 @@ class Inspector:
 
     def _result(self, result: Result, client: str) -> None:
         try:
-            told = payloads.decode(result.payload)
+            told = self._reader.read(result.payload)
         except DecodeError as error:
             raise Unsound(f"a result that makes no sense: {error}") from None
         if told.client != client:
             raise Unsound("a result in another client's name")
         if isinstance(told, TestPayload) is not result.is_test:
             raise Unsound("a result that is none of a test")
-        self._tally(told.counted.tally)
-        self._refused(told.counted.refused)
-        _check_counts(told)
+        if told.counted is not None:
+            self._tally(told.counted.tally)
+            self._refused(told.counted.refused)
+            _check_counts(told.counted)
         if isinstance(told, TestPayload):
             self._test(told)
-            _check_loss(told.entry, told.counted.tally, result)
+            _check_loss(told.entry, told.counted, result)
 
     def _test(self, told: TestPayload) -> None:
         entry = told.entry
@@ -134,9 +136,9 @@ class Inspector:
         _remember(self._unflipped, {(index, why) for index, why, _ in tally.unflipped})
 
 
-def _check_loss(entry: Entry, tally: TallyRows, result: Result) -> None:
+def _check_loss(entry: Entry, counted: Counted | None, result: Result) -> None:
     """What is not compared with another's run is at least told of: then nobody calls the campaign exhausted."""
-    if (entry.mispredicted or entry.verdict is Verdict.WATCHDOG) and not tally.notes:
+    if (entry.mispredicted or entry.verdict is Verdict.WATCHDOG) and not (counted and counted.tally.notes):
         raise Unsound("a test of which something was lost, and no word of that")
     if entry.verdict is Verdict.LOST and entry.lost is None and not result.children:
         raise Unsound("a lost test that nobody can repeat")
@@ -150,8 +152,8 @@ def _remember(known: set[Kind], told: set[Kind], most: int = _MOST_KINDS) -> Non
     known.update(fresh)
 
 
-def _check_counts(told: TestPayload | AnswerPayload) -> None:
-    link, memory, solver = told.counted.link, told.counted.memory, told.counted.tally.solver
+def _check_counts(counted: Counted) -> None:
+    link, memory, solver = counted.link, counted.memory, counted.tally.solver
     answers = solver.sat, solver.unsat, solver.unknown, *solver.by.values(), *solver.gave_up.values()
     answers += link.crc_errors, link.reruns
     good = all(0 <= count <= _MOST_TIMES for count in answers)

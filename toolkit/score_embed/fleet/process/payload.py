@@ -25,7 +25,7 @@ class TestPayload(WireRecord, frozen=True, tag="test"):
     client: Name
     seconds: Seconds  # it took, deriving others from it included
     entry: Entry
-    counted: Counted
+    counted: Counted | None  # since it last told; None: what has been counted can wait for a later result
 
 
 class AnswerPayload(WireRecord, frozen=True, tag="answer"):
@@ -34,9 +34,11 @@ class AnswerPayload(WireRecord, frozen=True, tag="answer"):
     client: Name
     seconds: Seconds
     again: bool  # its path had been forgotten, and was run for it once more
-    counted: Counted
+    counted: Counted | None
     lost: LostTest | None = None  # it was not answered, and is to be repeated; or a test that was not run
 
+
+_MOST_KEPT = 16 << 20  # bytes of payloads
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
@@ -55,12 +57,34 @@ def encode(payload: TestPayload | AnswerPayload) -> bytes:
     raise ValueError(f"a test's input of {len(payload.entry.input)} bytes is too large for a fleet")
 
 
+class Reader:
+    """Decodes what is looked at first and entered soon after, once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, TestPayload | AnswerPayload] = {}
+        self._bytes = 0
+
+    def read(self, data: bytes) -> TestPayload | AnswerPayload:
+        """Raises DecodeError. What nobody takes is not kept for long."""
+        if self._bytes > _MOST_KEPT:
+            self._kept, self._bytes = {}, 0
+        payload = self._kept[data] = decode(data)
+        self._bytes += len(data)
+        return payload
+
+    def take(self, data: bytes) -> TestPayload | AnswerPayload:
+        """The same, for the last time. Raises DecodeError."""
+        payload = self._kept.pop(data, None)
+        return decode(data) if payload is None else payload
+
+
 def decode(data: bytes) -> TestPayload | AnswerPayload:
     """Raises DecodeError, whatever the data hold."""
     payload = decoded(_decoder, data)
-    solver = payload.counted.tally.solver
-    if not all(0 <= seconds < math.inf for seconds in (solver.seconds, *solver.seconds_by.values())):
-        raise DecodeError("times that are none")
+    if payload.counted is not None:
+        solver = payload.counted.tally.solver
+        if not all(0 <= seconds < math.inf for seconds in (solver.seconds, *solver.seconds_by.values())):
+            raise DecodeError("times that are none")
     lost = payload.entry.lost if isinstance(payload, TestPayload) else payload.lost
     if lost is not None and not is_pair(lost.pair, lost.id):
         raise DecodeError("a lost test that cannot be repeated")

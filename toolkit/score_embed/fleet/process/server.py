@@ -98,7 +98,10 @@ class FleetServer:
     ) -> None:
         self._line, self._orders, self._now = line, orders, now
         self._campaigns = {hosted.record.number: hosted for hosted in campaigns}
-        self._inspectors = {number: Inspector(h.record.store.sources()) for number, h in self._campaigns.items()}
+        self._inspectors = {
+            number: Inspector(hosted.record.store.sources(), hosted.record.reader)
+            for number, hosted in self._campaigns.items()
+        }
         for hosted in campaigns:
             hosted.record.strangers = self._stranger
         epoch = max(hosted.record.epoch for hosted in campaigns)
