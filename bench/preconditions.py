@@ -61,7 +61,7 @@ def aws_c_common(folder: Path) -> Library:
     config = folder / "include" / "aws" / "common" / "config.h"
     config.parent.mkdir(parents=True)
     config.write_text(_CONFIG)
-    (folder / "assertions.h").write_text(_ASSERTIONS)
+    (folder / "include" / "assertions.h").write_text(_ASSERTIONS)
     library = fetched()
     flags = [f"-I{folder}/include", f"-I{library / 'include'}", "-DDEBUG_BUILD", "-include", "assertions.h"]
     return Library([library / "source" / f"{name}.c" for name in _FILES], flags, _FUNCTIONS)

@@ -389,6 +389,22 @@ def test_where_an_eager_test_came_by() -> None:
     assert not any(session.known)
 
 
+def test_where_it_came_by_is_no_progress_of_another_attempt() -> None:
+    """A target that has overwritten what it holds says more each time, and its events never come whole."""
+    session = connected(FakeTarget())
+    session.start(b"", tell_from=0)
+
+    def attempts() -> None:
+        for number in range(1, 200):
+            for at in range(number):
+                session.receive(encode(Type.PASSED, 0, bytes([number, 2 * at % 128])))
+            session.receive(encode(Type.END, 0, end_message(number, 1, EndFlag.MATCHED, b"abcdefgh", b"h")))
+            assert session.held == 1, "the last event: what the attempt said is forgotten"
+
+    with pytest.raises(TargetError, match=f"{MAX_ATTEMPTS} attempts"):
+        attempts()
+
+
 def test_damage_outside_a_test() -> None:
     """Before READY a target that heard nonsense is greeted again; when no test runs, it is left alone."""
     damaged = encode(Type.DAMAGED, 0, b"")

@@ -88,7 +88,8 @@ Bytes Session::again() { return send(Type::AGAIN, Bytes(1, char(number_))); }
 
 // One more attempt. Throws if nothing comes of them.
 void Session::count() {
-    i64 have = i64(held());
+    i64 have = i64(held() - passed_.size());  // which each attempt says anew
+    passed_.clear();
     if (have > had_)
         fruitless_ = refusals_ = 0;
     else

@@ -329,7 +329,7 @@ class WiredTarget(ABC):
             if not data and (number := self._stopped_by()):
                 raise _Stopped(number)
             if session.reruns != attempt:  # a new attempt has its own time
-                attempt, held, deadline = session.reruns, session.held, self._patience_ends()
+                attempt, held, deadline = session.reruns, session.held, min(last, self._patience_ends())
             if session.held > held:  # on a slow line an answer may take long
                 held, deadline = session.held, min(last, max(deadline, time.monotonic() + self.grace))
             if out and not channel.send(out, deadline):
