@@ -29,6 +29,8 @@ FUNCTIONS = {
     "a structure": ("of", "types: {ring: {assume: [FITS(self->used)]}}"),
     "a member": ("of", "types: {ring.used: {range: [0, LOCAL]}}"),
     "a word of C": ("of", 'functions: {of: {assume: ["r != NULL", "r->on == true"]}}'),
+    "what is called first": ("of", 'functions: {of: {call first: ["r->used = LOCAL"]}}'),
+    "a refused condition": ("at", "refuse: {at(used < 0): never, at(used > LOCAL): never}"),
     "count": ("count", "functions: {count: {items: {count: ROOM}, n: {range: [0, ROOM]}}}"),
 }
 
@@ -82,6 +84,15 @@ def test_each_file_has_its_own(tmp_path: Path) -> None:
     for name, room in (("a", 4), ("b", 8)):
         told = score_embed("report", f"out/functions/{name}", cwd=tmp_path).stdout
         assert f"used < {room}" in told.replace("\n", " ")
+
+
+def test_a_function_of_a_header_has_those_of_the_file_that_includes_it(tmp_path: Path) -> None:
+    (tmp_path / "h.h").write_text("static int table[4];\nstatic inline int h(int at) { return table[at]; }\n")
+    (tmp_path / "a.c").write_text('#define ROOM 4\n#include "h.h"\nint a(int at) { return at > 2 ? h(1) : 0; }\n')
+    (tmp_path / "score-hints.yaml").write_text('functions: {h: {assume: ["at >= 0 && at < ROOM"]}}\n')
+    done = score_embed("unit", "a.c", "--function", "h", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 functions: 1 exhausted" in done.stdout
 
 
 def test_a_harness_to_keep_can_be_built(tmp_path: Path) -> None:

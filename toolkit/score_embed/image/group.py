@@ -123,7 +123,7 @@ class Group:
         while refused := self._by_the_compiler(texts := assembled(sources, made.values(), self._front.model)):
             for function, one in list(made.items()):
                 if one.number in refused:
-                    hints = self._front.hints(function.name, function.file)
+                    hints = self._front.hints(function.name, function.file, function.source)
                     self.refused[function] = said(at_hint(refused[one.number], texts, hints.written()))
                     del made[function]
         self._made = made
@@ -176,7 +176,7 @@ class Group:
             for number, function in enumerate(wanted, 1):
                 self._progress(f"writing the harness of {function.name} ({number} of {len(wanted)})")
                 try:
-                    hints = self._front.hints(function.name, function.file)
+                    hints = self._front.hints(function.name, function.file, function.source)
                     made[function] = make(sources, function, number, self._front.model, hints, scopes)
                 except (BuildError, UsageError) as error:
                     self.refused[function] = said(error)

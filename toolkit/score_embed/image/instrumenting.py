@@ -284,9 +284,9 @@ class FrontEnd:
         flags = self._toolchain.preprocessor_flags(self._request.flags[path])
         return Source(path, own_names.set_apart(preprocess(self._toolchain.board.cc, flags, path)))
 
-    def hints(self, function: str, file: str = "") -> Hints:
+    def hints(self, function: str, file: str = "", source: str = "") -> Hints:
         """What is said of a function: in a file, above its definition (in `file`, or in one of the sources), and on the
-        command line."""
+        command line. `source`: that defines it, or includes `file`; else one that names it."""
         from score_embed.frontend.harness.beside import read as read_comments
         from score_embed.frontend.harness.hints import Hints
         from score_embed.frontend.harness.hints import read as read_hints
@@ -305,18 +305,18 @@ class FrontEnd:
             all_null=told.all_null,
             places=(*hints.places, *((text, _ASSUME) for text in told.assume)),
         )
-        return whole.without(self._macros([text for text, _ in whole.written()], function, file))
+        return whole.without(self._macros([text for text, _ in whole.written()], function, source))
 
-    def _macros(self, texts: Sequence[str], function: str, file: str) -> Mapping[str, str]:
-        """What the macros of a function's file make of C that is said of it."""
+    def _macros(self, texts: Sequence[str], function: str, source: str) -> Mapping[str, str]:
+        """What the macros of a function's source make of C that is said of it."""
         from score_embed.frontend.c.macros import expanded
 
         name = re.compile(rf"\b{re.escape(function)}\b")
         made: dict[str, str] = {}
-        for path in [Path(file)] if file else self._request.sources:
+        for path in [Path(source)] if source else self._request.sources:
             known = self._expanded.setdefault(path, {})
             fresh = [text for text in texts if text not in known and text not in made]
-            if fresh and (file or name.search(self._written(path))):
+            if fresh and (source or name.search(self._written(path))):
                 flags = self._toolchain.preprocessor_flags(self._request.flags[path])
                 known.update({text: text for text in fresh})
                 known.update(expanded(self._toolchain.board.cc, flags, path, fresh))

@@ -20,13 +20,13 @@ _NULL = "#ifndef NULL\n#define NULL ((void *) 0)\n#endif"
 _MARK = "__score_text_"
 _LINE = re.compile(rf"{_MARK}(\d+) (.*)")
 _BLANK = re.compile(r"\s+")
-_NEEDS_MACROS = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def expanded(cc: str, flags: Sequence[str], source: Path, texts: Iterable[str]) -> dict[str, str]:
     """Each text that has macros without them: those that hold at the end of `source`, and NULL. What the preprocessor
     cannot read stays as it is: then it is no C, or the file is none, and somebody else says so."""
-    wanted = [text for text in dict.fromkeys(texts) if _NEEDS_MACROS.search(text)]
+    wanted = [text for text in dict.fromkeys(texts) if _WORD.search(text)]
     if not wanted:
         return {}
     lines = [f"{_MARK}{number} {_BLANK.sub(' ', text)}" for number, text in enumerate(wanted)]

@@ -134,7 +134,11 @@ class Hints:
             assume=tuple(map(plain, self.assume)),
             call_first=tuple(map(plain, self.call_first)),
             holds={name: tuple((plain(text), at) for text, at in said) for name, said in self.holds.items()},
-            never=tuple(structs.replace(one, condition=plain(one.condition)) for one in self.never),
+            # of pointers it is read, and not compiled
+            never=tuple(
+                one if "NULL" in one.condition else structs.replace(one, condition=plain(one.condition))
+                for one in self.never
+            ),
             places=tuple((plain(text), at) for text, at in self.places),
         )
 
