@@ -35,8 +35,8 @@ FUNCTIONS = {
 }
 
 
-def _bugs(folder: Path, function: str, hints: str, *options: str) -> set[str]:
-    files = {"p.h": HEADER, "p.c": CODE} | ({"score-hints.yaml": hints} if hints else {})
+def _bugs(folder: Path, function: str, hints: str, *options: str, code: str = CODE) -> set[str]:
+    files = {"p.h": HEADER, "p.c": code} | ({"score-hints.yaml": hints} if hints else {})
     found = explore(folder, files, "--entry", function, "--time", "20s", "--no-witness", *options)
     assert found.summary["paths"]
     return {bug["kind"] for bug in found.summary["bugs"]}
@@ -103,6 +103,11 @@ def test_a_harness_to_keep_can_be_built(tmp_path: Path) -> None:
     assert "< 4" in (tmp_path / "at_harness.c").read_text()
     done = score_embed("run", "at_harness.c", "--no-witness", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_called_first_may_be_a_macro(tmp_path: Path) -> None:
+    code = CODE.replace("static int table", "#define RESET(r) ((r)->used = 0)\nstatic int table")
+    assert not _bugs(tmp_path, "of", 'functions: {of: {call first: ["RESET(r)"]}}', code=code)
 
 
 def test_what_is_no_macro_of_the_file_is_an_error_where_it_stands(tmp_path: Path) -> None:

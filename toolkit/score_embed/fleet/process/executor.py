@@ -118,8 +118,8 @@ class Executor:
         return Result(pair.id, data, self.queue.derived(children), is_test=False)
 
     def _counted(self, children: Sequence[Pair]) -> Counted | None:
-        """What was counted. Mere figures wait for a later result, if there will be one: to count them with each test
-        takes as long as a short test does."""
+        """What was counted. Mere figures wait for a later result, if there will be one: client and server would work on
+        them with each test."""
         explorer, now = self._worker.explorer, time.monotonic()
         kinds = explorer.unflipped.keys() - self._unflipped
         has_more = bool(children) or bool(len(self.queue))

@@ -201,7 +201,7 @@ class _Main:
             is_declared = self._scope.is_taken(name) or name in self._parameters.names or name.startswith("__")
             if name not in _NO_CALLS and not is_declared:
                 what = f"call first: the file of {as_written(self._node.decl.name)} declares no function {name}"
-                hint = "Correct the name, or declare it there; macros are not known here."
+                hint = "Correct the name, or declare it there."
                 raise UsageError(what, where, hint)
 
     # --- globals --------------------------------------------------------------------------------------------------
