@@ -82,6 +82,8 @@ static struct report *report;
 static long stdin_file; /* of a whole program: each test writes its own into it */
 
 const char *__asan_default_options(void);
+const char *__asan_locate_address(void *at, char *name, size_t room, void **begin, size_t *size);
+void __asan_poison_memory_region(const volatile void *begin, size_t size);
 const char *__ubsan_default_options(void);
 void __sanitizer_on_print(const char *text);
 void __sanitizer_symbolize_pc(void *pc, const char *format, char *out, size_t size);
@@ -374,11 +376,16 @@ void __score_text(volatile void *object, size_t size, const char *name)
     __score_bytes(object, size, name);
 }
 
-/* The sanitizer knows how large the object is, not that a part of it counts as behind its end. */
+/* What lies behind so many bytes is not the object's, although there is room: the sanitizer is told so. */
 void __score_sized(const volatile void *object, const size_t *bytes)
 {
-    (void)object;
-    (void)bytes;
+    uintptr_t from = (uintptr_t)object + *bytes, end;
+    char name[1];
+    void *begin = 0;
+    size_t size = 0;
+    __asan_locate_address((void *)(uintptr_t)object, name, sizeof name, &begin, &size);
+    end = (uintptr_t)begin + size;
+    if (begin && from < end) __asan_poison_memory_region((void *)from, end - from);
 }
 
 void __score_assume_fail(void)

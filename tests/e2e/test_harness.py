@@ -317,9 +317,11 @@ def test_a_strangers_harness_is_not_exported_unasked(tmp_path: Path, monkeypatch
     assert "score_harness" in (tmp_path / "t.c").read_text()
 
 
-def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path) -> None:
-    """Texts, sized arrays, pointers: its plain program is built, and sees the same bug."""
-    text = "int f(const char *s, unsigned char *p, int n) { if (s[0] == 'a' && n == 16) return p[n]; return 0; }\n"
+@pytest.mark.parametrize("heap", ["", "void free(void *); void done(void *p) { free(p); }\n"], ids=["static", "heap"])
+@pytest.mark.parametrize("number", [0, 1, 5, 8, 16, 33])
+def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path, number: int, heap: str) -> None:
+    """Texts, sized arrays, pointers: its plain program is built, and sees the same bug, however long the array is."""
+    text = f"{heap}int f(const char *s, unsigned char *p, int n) {{ return s[0] == 'a' && n == {number} ? p[n] : 0; }}\n"
     found = explore(tmp_path, {"p.c": text}, "--entry", "f", "--check", "none")
     assert "no second witness" not in found.stderr
     assert found.bug_kinds == ["out-of-bounds"]

@@ -63,7 +63,7 @@ _ADDRESS = {
     "FPE": "division-by-zero",
     "BUS": "invalid-memory-access",
     "unknown-crash": "invalid-memory-access",
-    "use-after-poison": "invalid-memory-access",
+    "use-after-poison": "out-of-bounds",  # behind what a harness says that there is
 }
 _OVERLAP = "-param-overlap"  # memcpy-param-overlap, strcat-param-overlap …
 _UNDEFINED = (
