@@ -263,8 +263,8 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
         sc_watch(f, at, 2, words);
         return;
     }
+    if (!n) return; /* nothing is touched, wherever the pointer leads */
     verdict = judge((const void *)p, (const void *)origin, n, &object);
-    if (verdict && !n) return;
     of_origin = d + 3 + (d[2] & 0xFFu);
     varies = sc_look(f, of_origin, sc_after(d + 2, words)) != 0;
     if (varies && (verdict == SC_VERDICT_USE_AFTER_FREE || !limit_of(object.at))) {

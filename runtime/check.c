@@ -1,5 +1,6 @@
-/* Checks: conditions whose other side is a bug. They are flipped as others are, but in no coverage, and in the path
- * hash only if they do not hold: where the test ends is then part of its path. */
+/* Checks: conditions whose other side is a bug, or that there is nothing to check (`memcpy` of no bytes). They are
+ * flipped as others are, but in no coverage, and in the path hash only if they do not hold: where the test ends is then
+ * part of its path. */
 #include "state.h"
 
 void sc_fail(sc_frame *f, sc_uint at)
@@ -10,12 +11,17 @@ void sc_fail(sc_frame *f, sc_uint at)
     sc_end(d[1], 0);
 }
 
-void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words)
+void sc_asks(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     if (!d) sc_watch(f, at, 2, words);
     else if (sc_speak(f, d + 2, words, SC_CONDITION | holds, 0, 0)) sc_condition(sc.last_site << 1 | holds);
     sc.sent = 0;
+}
+
+void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words)
+{
+    sc_asks(f, at, holds, words);
     if (!holds) sc_fail(f, at);
 }
 

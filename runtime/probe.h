@@ -224,6 +224,7 @@ void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);
 sc_u64 sc_sym_slot(sc_frame *f, sc_uint at);
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n);
 void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* ends the test if it does not hold */
+void sc_asks(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* whether there is anything to check */
 void sc_check1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 sc_uint sc_range(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* returns holds */
 sc_uint sc_range1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);

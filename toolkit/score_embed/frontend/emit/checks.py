@@ -55,7 +55,22 @@ class CheckEmitter:
         return self._bounds(s.address, s.origin, s.text, Const(self.p.types.size, s.size))
 
     def _span_check(self, s: SpanCheck) -> str:
-        return self._bounds(s.pointer, s.origin, s.pointer.c(), s.size)
+        probe = self._bounds(s.pointer, s.origin, s.pointer.c(), s.size)
+        if not isinstance(s.size, SlotRef):
+            return probe
+        return f"{self._asked(s.size) if s.asks else ''}if ({s.size.c()}) {probe}"
+
+    def _asked(self, size: SlotRef) -> str:
+        """Whether there are any bytes to check: a condition of its own, since of none any pointer is right."""
+        template = self.p.new_template()
+        template.comparison("!=", self.p.said(size), Const(size.type, "0"))
+        if not template.can_be_tainted:
+            return ""
+        site = self.p.site(SiteKind.CHECK, template.site_words(), "bounds")
+        d = self.p.descriptor(site, ["0", *template.descriptor()])
+        probe = self.p.call("sc_asks", ["sc_f", d, f"!!{size.c()}"], template.passed(), 0) + ";"
+        tainted = [] if template.memory else self.p.slot_test(template.slots)
+        return f"if ({' | '.join(tainted)}) {probe} " if tainted else f"{probe} "
 
     def _bounds(self, address: Exp, origin: Exp, text: str, size: Exp) -> str:
         """The probe that asks whether `size` bytes at the address lie in the object that the origin points into."""

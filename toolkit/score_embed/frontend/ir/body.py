@@ -178,11 +178,12 @@ class BoundsCheck(Stmt):
 
 @dataclass
 class SpanCheck(Stmt):
-    """So must `size` bytes from the pointer on."""
+    """So must `size` bytes from the pointer on. `asks`: it says whether there are any."""
 
     pointer: Exp
     origin: Exp
     size: Exp
+    asks: bool = False
 
 
 @dataclass

@@ -10,6 +10,7 @@ of a size that is computed, and texts, must fit into the member. Copies of const
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from score_embed.contract.program import HARNESS_FILE
 from score_embed.contract.sites import MODEL
@@ -110,17 +111,20 @@ class BoundsFinder:
         if not _is_librarys(s) or not all(i < len(s.args) for i in (*pointers, index)):
             return
         count = s.args[index].exp
+        asks = True
         for argument in (s.args[i].exp for i in pointers):
             if isinstance(argument, Exp) and isinstance(count, (SlotRef, Const)):
-                yield from self._copied(s, argument, count)
+                for check in self._copied(s, argument, count, asks=asks):
+                    asks = asks and not isinstance(check, SpanCheck)
+                    yield check
 
-    def _copied(self, s: Call, pointer: Exp, count: SlotRef | Const) -> Iterator[Stmt]:
+    def _copied(self, s: Call, pointer: Exp, count: SlotRef | Const, *, asks: bool) -> Iterator[Stmt]:
         member = self._member(pointer)
         if member is not None and isinstance(count, SlotRef) and count.slot.index not in self._constants:
             limit = Const(count.type, f"sizeof({member.text})")
             yield Check(s.coord, "bounds", "<=", count, limit, tracked=True)
         if isinstance(pointer.type, Pointer) and isinstance(base_of(pointer), (SlotRef, GlobalAddress, LocalAddress)):
-            yield self._span(s, pointer, count)
+            yield replace(self._span(s, pointer, count), asks=asks)
 
     def _copied_text(self, s: Call) -> Iterator[Stmt]:
         dest, source = (argument.exp for argument in s.args)
