@@ -22,7 +22,7 @@ static uintptr_t entered_function, entered_top;
 static uint64_t entered_random;
 static FILE *entered_file;
 static struct { uintptr_t at, size; } entered_blocks[BLOCKS];
-static unsigned entered_count, entered_mode, entered_zeros;
+static unsigned entered_count, entered_mode, entered_zeros, entered_sparse;
 static char entered_heap[1 << 20] __attribute__((aligned(16)));
 static size_t entered_used;
 
@@ -84,11 +84,11 @@ QUIET void __score_bytes(volatile void *object, size_t size, const char *name)
 {
     volatile unsigned char *to = object;
     static const unsigned below[] = {2, 3, 16, 2}, one_in[] = {64, 16, 4, 16};
-    int is_small = draw() % one_in[entered_mode] != 0;
+    int is_small = draw() % (entered_sparse ? 1024 : one_in[entered_mode]) != 0;
     size_t i;
     (void)name;
     for (i = 0; i < size; i++) to[i] = is_small ? 0 : (unsigned char)draw();
-    if (!is_small || !size || (entered_zeros && draw() % 8 < entered_zeros)) return;
+    if (!is_small || !size || (entered_sparse ? draw() % 16 != 0 : entered_zeros && draw() % 8 < entered_zeros)) return;
     to[0] = (unsigned char)(draw() % below[entered_mode]);
 }
 
@@ -143,6 +143,7 @@ QUIET int main(int argc, char **argv)
             entered_mode = i % 4;
             /* of eight: what is assumed of two dozen counts seldom comes true else */
             entered_zeros = i < 64 ? 0 : i / 4 % 4 * 2;
+            entered_sparse = i >= tries / 2; /* nor that of a hundred, else */
             entered_top = (uintptr_t)__builtin_frame_address(0);
             alarm(2);
             entered_table[entry]();
