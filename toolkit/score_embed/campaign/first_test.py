@@ -24,6 +24,7 @@ from score_embed.campaign.describing import Describer
 from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
 from score_embed.campaign.worker import Worker
+from score_embed.contract.entry import Usual
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import NothingToExplore, TargetError, UsageError, printable
 from score_embed.explore.prf import digits, grow, number, prf
@@ -80,6 +81,8 @@ def _find(
     if settings.first is not None:
         first = read_first(settings.first)
         data = place(first, runner.complete, layout) if first.values else first.data
+    elif settings.have is None and image.entry is not None and image.entry.usual:
+        data = _settled(image.entry.usual, runner.complete, layout)
     test, finished = runner.complete(data)
     if not finished.input_used and not finished.verdict.is_bug:
         raise _nothing_asked(finished, image.program)
@@ -156,6 +159,36 @@ def _nothing_asked(finished: Finished, program: str) -> TargetError | NothingToE
 
 def place(first: First, complete: Complete, layout: Layout) -> bytes:
     """The bytes of a first test whose inputs are given by name."""
+    data, objects = _placed(first.fill, complete, layout)
+    unknown = first.unknown(objects)
+    if unknown:
+        names = ", ".join(dict.fromkeys(named.name for named in objects)) or "none"
+        what = f"the program does not ask for an input called {unknown[0]!r}"
+        raise UsageError(what, str(first.path), f"It asks for: {names}.")
+    return data
+
+
+def _settled(usual: Sequence[Usual], complete: Complete, layout: Layout) -> bytes:
+    """The bytes of a first test in which nothing is larger than usual: from a long one long ones follow."""
+    known = {one.name: one for one in usual}
+
+    def fill(data: bytes, objects: Sequence[Named]) -> bytes:
+        result = bytearray(data)
+        for named in objects:
+            one = known.get(named.name)
+            if one is not None and one.is_text:
+                result[named.offset + one.most : named.offset + named.size] = bytes(max(0, named.size - one.most))
+            elif one is not None:
+                result[named.offset : named.offset + named.size] = one.most.to_bytes(named.size, "little")
+        return bytes(result)
+
+    return _placed(fill, complete, layout)[0]
+
+
+def _placed(
+    fill: Callable[[bytes, Sequence[Named]], bytes], complete: Complete, layout: Layout
+) -> tuple[bytes, Sequence[Named]]:
+    """Bytes that have been written over where the inputs lie, and these."""
     data = b""
     objects: Sequence[Named] = ()
     for _ in range(ROUNDS):
@@ -164,16 +197,11 @@ def place(first: First, complete: Complete, layout: Layout) -> bytes:
         if objects and not said:
             break  # the target died of these inputs, and cannot say where they lie
         objects = said
-        placed = first.fill(test.input, objects)
+        placed = fill(test.input, objects)
         if placed == data:
             break
         data = placed
-    unknown = first.unknown(objects)
-    if unknown:
-        names = ", ".join(dict.fromkeys(named.name for named in objects)) or "none"
-        what = f"the program does not ask for an input called {unknown[0]!r}"
-        raise UsageError(what, str(first.path), f"It asks for: {names}.")
-    return data
+    return data, objects
 
 
 def check_deterministic(attempt: Callable[[Run], Finished], image: Image, test: Run) -> Difference | None:

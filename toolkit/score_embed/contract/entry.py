@@ -50,6 +50,15 @@ class Guess(Struct, frozen=True):
     bound: str
 
 
+class Usual(Struct, frozen=True):
+    """An input that may be larger than usual, because the code asks for that: the first test begins with a usual one,
+    so that it is not the longest. `most`: the number, or characters of a text."""
+
+    name: str
+    most: int
+    is_text: bool = False
+
+
 class Entry(Struct, frozen=True):
     """`file`: the source; `header`: the file that defines the function, if the source only includes it; `arguments`:
     none if the function has some that are more than numbers and bytes: then only the harness can make them."""
@@ -65,6 +74,7 @@ class Entry(Struct, frozen=True):
     asked: int = 0  # bytes of input that the harness asks for before the call
     header: str = ""
     unmade: tuple[str, ...] = ()  # pointers that are null because the harness cannot make what they lead to
+    usual: tuple[Usual, ...] = ()
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""

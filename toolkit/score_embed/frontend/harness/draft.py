@@ -11,14 +11,16 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
+from score_embed.frontend.harness.asked import Asked, Key
 from score_embed.frontend.harness.heeded import Heeded
 from score_embed.frontend.harness.hints import Hint, Hints, where_it_can_be
+from score_embed.frontend.harness.lengths import Lengths, characters, inputs, lengths, of_objects
 from score_embed.frontend.harness.scope import FileScope
+from score_embed.frontend.harness.shapes import bits, is_plain
+from score_embed.frontend.harness.sizes import read_key, text_key
 from score_embed.frontend.harness.text import HarnessText, Spot
 from score_embed.frontend.harness.unions import Looks, looked_at
 from score_embed.frontend.types.ctype import CType, Pointer, Record, Struct
-
-ELEMENTS = 16  # of an array of numbers, or bytes
 
 _SELF = re.compile(r"\bself\b")
 _SUBSCRIPTS = re.compile(r"\[\d+\]")
@@ -30,6 +32,7 @@ class Pointee:
     one object as the code shows; `seen_as`: what a `void *` really is to."""
 
     count: str = ""
+    asks: Key = ""  # what the code calls that number
     single: bool = False
     nullable: bool = True
     empty: bool = False  # it is null only where it leads to no element
@@ -46,9 +49,11 @@ class Pointee:
 @dataclass(frozen=True)
 class Span:
     """What is known of a pointer by others that lead into the same array: it is to that array, which has `count`
-    elements (an lvalue; "": as many as there is room for), or leads into that of the pointer `into`."""
+    elements (an lvalue, which the code knows as `asks`; "": as many as there is room for), or leads into that of the
+    pointer `into`."""
 
     count: str = ""
+    asks: Key = ""
     into: str = ""
 
 
@@ -59,12 +64,12 @@ class Value(Protocol):
 
 
 class Draft:
-    """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were
-    made, for aliases; `objects`: label → lvalue, of the single objects behind them; `around`: the objects that are
-    being made, and the pointers to them; `moving`: pointers to a pointer that goes through an array → pointers to the
-    number that says how many are left; `rooms`: label of a pointer to an array → how many elements there are, in C;
-    `nullable`: labels of pointers that may be null; `spans`: label → how it lies beside others, of parameters, and
-    pointers behind them."""
+    """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that
+    were made, for aliases; `objects`: label → lvalue, of the single objects behind them; `around`: the objects that
+    are being made, and the pointers to them; `moving`: pointers to a pointer that goes through an array → pointers
+    to the number that says how many are left; `rooms`: label of a pointer to an array → how many elements there
+    are, in C; `nullable`: labels of pointers that may be null; `preconditions`: what the function states of its
+    parameters, in C; `spans`: label → how it lies beside others, of parameters, and pointers behind them."""
 
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.function, self.hints = scope, function, hints
@@ -77,6 +82,7 @@ class Draft:
         self.rooms: dict[str, str] = {}
         self.around: list[tuple[Record, str]] = []
         self.spans: dict[str, Span] = {}
+        self.preconditions: tuple[str, ...] = ()
         self._defined: set[Record] = set()
 
     def completed(self, record: Record) -> Record:
@@ -84,6 +90,30 @@ class Draft:
         found = self.scope.completed(record)
         self.text.before += self.scope.elsewhere.definitions(found, self._defined)
         return found
+
+    def lengths(self, count: Key, label: str, to: CType) -> Lengths:
+        """How many elements the array may have that `label` leads to."""
+        if not is_plain(to):
+            return of_objects(self._asked(count), self._stated(count))
+        asked, stated = self._asked(count, text_key(label)), self._stated(count)
+        return lengths(asked, stated, max(1, bits(to) // 8), small=self.scope.is_small)
+
+    def inputs(self, label: str, to: CType) -> int:
+        """How many elements are inputs, where nobody says how many there are."""
+        return inputs(self._asked(read_key(label)), max(1, bits(to) // 8), small=self.scope.is_small)
+
+    def characters(self, label: str) -> int:
+        """The most that the text has which `label` leads to."""
+        return characters(self._asked(text_key(label)), small=self.scope.is_small)
+
+    def _asked(self, *keys: Key) -> Asked:
+        return self.scope.sizes.of(self.function, *keys)
+
+    def _stated(self, *keys: Key) -> Asked:
+        """What is asked of numbers by conditions without which the function is not called."""
+        said = self.hints.arguments.items()
+        ranges = [f"{name} >= {hint.low} && {name} <= {hint.high}" for name, hint in said if hint.low]
+        return self.scope.sizes.stated((*self.hints.assume, *ranges, *self.preconditions), *keys)
 
     @functools.cached_property
     def looks(self) -> Looks:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from score_embed.contract.entry import Argument, Entry, Guess
+from score_embed.contract.entry import Argument, Entry, Guess, Usual
 from score_embed.contract.entry import Array as InputArray
 from score_embed.contract.program import HARNESS_FILE, Note, Source
 from score_embed.errors import UsageError
@@ -93,7 +93,7 @@ def harness_of(
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
                 kept = "" if made.is_plain else as_written(text)
                 header = str(coord.file) if str(coord.file) != str(source.path) else ""
-                known = made.arrays, made.guesses, made.states, made.asked, header, made.unmade
+                known = made.arrays, made.guesses, made.states, made.asked, header, made.unmade, made.usual
                 entered = Entry(called, str(source.path), made.arguments, made.returns, kept, *known)
                 return Harness(entered, losses, made.within, as_written(text), appended, source)
     raise UsageError(f"no function '{as_written(entry)}' in the sources", "--entry", _near(sources, entry))
@@ -120,6 +120,7 @@ class _Main:
         self.guesses: tuple[Guess, ...] = ()
         self.states: tuple[str, ...] = ()
         self.unmade: tuple[str, ...] = ()
+        self.usual: tuple[Usual, ...] = ()
         self.returns = is_integer(unqualified(self._parameters.type.result))
 
     @property
@@ -162,7 +163,7 @@ class _Main:
         if parameters.type.variadic:
             self.lost.append("no arguments are passed for its `...`")
             made.unmade.append("...")
-        self.unmade = tuple(dict.fromkeys(made.unmade))
+        self.unmade, self.usual = tuple(dict.fromkeys(made.unmade)), tuple(made.usual)
         assumed, made.lines = made.lines[at:], made.lines[:at]
         parts = {
             "Objects that pointers lead to. Change their sizes here.": made.objects,

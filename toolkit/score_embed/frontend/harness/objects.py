@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from score_embed.contract.entry import Guess
+from score_embed.contract.entry import Guess, Usual
 from score_embed.contract.program import UNKNOWN_SIZE
 from score_embed.frontend.c.own_names import as_written
-from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Value
+from score_embed.frontend.harness.draft import Draft, Pointee, Value
 from score_embed.frontend.harness.hints import Hint
+from score_embed.frontend.harness.lengths import CHARACTERS, ELEMENTS, STRUCTS, fixed
 from score_embed.frontend.harness.scope import Unmakeable
-from score_embed.frontend.harness.shapes import bits, flexible, is_open, is_plain, unit
-from score_embed.frontend.harness.structures import Structures
+from score_embed.frontend.harness.shapes import bits, is_open, is_plain, unit
+from score_embed.frontend.harness.structures import Behind, Structures
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Int,
-    Member,
     Pointer,
     Record,
     Struct,
@@ -30,8 +30,6 @@ from score_embed.frontend.types.ctype import (
     without_const,
 )
 
-STRUCTS = 3  # of an array of structures or pointers
-CHARACTERS = 15  # of a text
 ROOM = 256  # bytes, at least, of an array whose size nobody knows: what follows its inputs is zero
 DEPTH = 2  # objects of one type in a row: nodes of a list
 _LEVELS = 5  # pointers that lead to each other
@@ -95,13 +93,14 @@ class Objects:
         """One object of the exact size."""
         record = to.record if isinstance(to, Struct) else None
         name = self._draft.text.fresh(spot.label, "_object")
-        last = flexible(record)
-        place = self._draft.text.object_of(without_const(to), name) if last is None else self._with_room(to, last, name)
-        self._draft.text.guess(spot.label, f"{spot.label} = 1 {unit(to)}")
         label = f"{spot.label}->" if record is not None else f"*{spot.label}"
         label = f"({label})" if isinstance(to, Pointer) else label
         records = (*spot.records, record) if record is not None else spot.records
-        inner = replace(spot, place=place, label=label, records=records, said=label.strip("()"))
+        inner = replace(spot, place=name, label=label, records=records, said=label.strip("()"))
+        behind = self._structures.behind(record, inner) if record is not None else None
+        place = self._with_room(to, behind, name) if behind else self._draft.text.object_of(without_const(to), name)
+        self._draft.text.guess(spot.label, f"{spot.label} = 1 {unit(to)}")
+        inner = replace(inner, place=place)
         self._draft.pointers[spot.label] = f"&{place}"  # what it leads to may lead back
         self._draft.objects[spot.label] = place
         if record is not None and not read_only:
@@ -111,14 +110,15 @@ class Objects:
         self._value(without_const(to), inner)
         if record is not None:
             self._draft.around.pop()
-        if record is not None and last is not None:
-            self._structures.behind(record, last, inner)
+        if behind is not None:
+            self._structures.make_behind(behind, inner)
         return f"&{place}"
 
-    def _with_room(self, to: CType, last: Member, name: str) -> str:
-        """The same, with so many elements of its flexible array member behind it."""
+    def _with_room(self, to: CType, behind: Behind, name: str) -> str:
+        """The same, with the elements of its flexible array member behind it."""
         of = self._draft.scope.declare(to)
-        size = f"sizeof({of}) + {ELEMENTS} * sizeof (({self._draft.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
+        element = f"(({self._draft.scope.declare(Pointer(to))}) 0)->{behind.last.name}[0]"
+        size = f"sizeof({of}) + {behind.lengths.most} * sizeof {element}"
         if self._draft.scope.frees:
             self._draft.text.objects.append(
                 f"{self._draft.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});"
@@ -131,10 +131,13 @@ class Objects:
     def _elements(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, name: str = "") -> str:
         """An array whose length is a number of the program's, or that a hint says."""
         plain = is_plain(to)
-        most = hint.size or (ELEMENTS if plain else STRUCTS)
+        lengths = fixed(hint.size or (ELEMENTS if plain else STRUCTS))
+        if pointee.count and not hint.size:
+            lengths = self._draft.lengths(pointee.asks, spot.label, to)
+        most = lengths.most
         name = name or self._draft.text.fresh(spot.label, "_elements")
         if pointee.count:
-            self._draft.text.limit(replace(spot, place=pointee.count), str(most))
+            self._draft.text.count_within(pointee.count, lengths)
         place = self._draft.text.array_of(to, name, most)
         self._fill(to, place, self._in_array(to, spot), most)
         if pointee.count:
@@ -147,8 +150,8 @@ class Objects:
             self._draft.text.guesses.append(Guess(as_written(spot.label), as_written(said)))
         else:
             self._draft.text.no_guess(spot.label)
-        how = "≤" if pointee.count else "="
-        self._draft.text.bound(f"{spot.label} {how} {most} {unit(to)}s")
+        words = lengths.words(spot.label, unit(to)) if pointee.count else f"{spot.label} = {most} {unit(to)}s"
+        self._draft.text.bound(words)
         return place
 
     @staticmethod
@@ -157,23 +160,25 @@ class Objects:
 
     def _block(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many, in a block of the heap: the program frees it."""
-        place = self._draft.text.array_of(to, self._draft.text.fresh(spot.label, "_block"), ELEMENTS)
-        self._fill(to, place, spot, ELEMENTS)
+        most = self._draft.inputs(spot.label, to)
+        place = self._draft.text.array_of(to, self._draft.text.fresh(spot.label, "_block"), most)
+        self._fill(to, place, spot, most)
         if is_plain(to):
             self._draft.text.array(spot.label, to)
-        self._draft.text.guess(spot.label, f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        self._draft.text.guess(spot.label, f"{spot.label} = {most} {unit(to)}s")
         return place
 
     def _unknown(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many: there is room behind them."""
+        most = self._draft.inputs(spot.label, to)
         name = self._draft.text.fresh(spot.label, UNKNOWN_SIZE)
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        room = f"{name}[{max(ELEMENTS, ROOM * 8 // max(8, bits(to)))}]"  # of some types (long double) nobody knows bits
+        room = f"{name}[{max(most, ROOM * 8 // max(8, bits(to)))}]"  # of some types (long double) nobody knows bits
         self._draft.text.objects.append(f"static {self._draft.scope.declare(without_const(to), room)}{aligned};")
-        self._fill(to, name, spot, ELEMENTS)
+        self._fill(to, name, spot, most)
         if is_plain(to):
             self._draft.text.array(spot.label, to)
-        self._draft.text.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        self._draft.text.bound(f"{spot.label} = {most} {unit(to)}s")
         self._draft.text.no_guess(spot.label)
         return name
 
@@ -199,11 +204,13 @@ class Objects:
     def _characters(self, to: CType, spot: Spot, hinted: int, read_only: bool) -> str:
         """`hinted`: so many characters, as a hint says; 0: nobody does. Who only reads a text has to stop at its end,
         however much room there is."""
-        most = hinted or CHARACTERS
+        most = hinted or self._draft.characters(spot.label)
         name = self._draft.text.fresh(spot.label, "_text")
         place = self._draft.text.array_of(to, name, most + 1)
         self._draft.text.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
         self._draft.text.asked += most
+        if not hinted and most > CHARACTERS:
+            self._draft.text.usual.append(Usual(as_written(spot.label), CHARACTERS, is_text=True))
         words = f"{spot.label} ≤ {most} characters"
         if hinted or read_only:
             self._draft.text.bound(words)

@@ -17,15 +17,17 @@ from pycparser import c_ast
 from score_embed.contract.entry import Argument
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
+from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.harness import names, preconditions, spans, uses
 from score_embed.frontend.harness.containers import container
-from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Span
+from score_embed.frontend.harness.draft import Draft, Pointee, Span
 from score_embed.frontend.harness.maker import Maker
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.predicates import Predicates
 from score_embed.frontend.harness.scope import Unmakeable
 from score_embed.frontend.harness.shapes import is_plain
+from score_embed.frontend.harness.sizes import count_key
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
@@ -61,6 +63,7 @@ class Parameters:
         self.said = preconditions.said_of(
             draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks
         )
+        draft.preconditions = tuple(to_c(condition) for condition, _ in self.said.assumed)
         self._sizes = {name for name, p in zip(self.names, self._parameters, strict=True) if uses.is_size(p)}
         self.types: dict[str, CType] = {}
         self.local: dict[str, str] = {}
@@ -150,12 +153,13 @@ class Parameters:
         has_array = name in self._draft.spans and not span.into
         pointee = replace(pointee, weak=name in counts.weak and not hint.count, many=has_array, into=span.into)
         pointee = replace(pointee, count=pointee.count or span.count, weak=pointee.weak or bool(span.count))
+        pointee = replace(pointee, asks=count_key(count) if count else span.asks)
         try:
             if isinstance(u, Pointer) and self._is_plain_buffer(u, name, pointee):
                 element = self._element(u)
                 maker.buffer(element, variable, spot, pointee, hint)
                 is_bytes = isinstance(element, Int) and element.bits == 8 and not element.signed
-                most = hint.size or ELEMENTS
+                most = hint.size or self._draft.lengths(pointee.asks, name, element).most
                 array = self._draft.scope.declare(element, f"{name}[{most}]")
                 return Argument(name, array, name, "bytes" if is_bytes else "raw")
             declaration = self._draft.scope.declare(u, variable)
@@ -226,13 +230,14 @@ class Parameters:
             if not others:
                 continue
             base = next((place for place in others if spans.BEGINS.fullmatch(place[0])), others[0])
-            count = ""
+            count, asks = "", ""
             if ends:
+                asks = "-".join("*" * level + name for name, level in (ends[0], base))
                 count, said_as = text.fresh(base[0], "_length"), f"{_label(ends[0])} - {_label(base)}"
                 text.say(f'unsigned short {count}; __score_symbolic(&{count}, sizeof {count}, "{as_written(said_as)}");')
                 text.asked += 2
                 text.numbers[count] = said_as
-            found[_label(base)] = Span(count=count)
+            found[_label(base)] = Span(count=count, asks=asks)
             found |= {_label(place): Span(into=_label(base)) for place in group if place != base}
         return found
 

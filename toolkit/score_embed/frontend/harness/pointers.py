@@ -75,8 +75,10 @@ class Pointers:
         """A pointer that another one leads to, an element of an array, or a variable at file scope."""
         base = without_subscripts(spot.label).strip("*()")
         span = self._draft.spans.get(spot.label)
+        moving = self._draft.moving.get(base, "")
         return Pointee(
-            count=self._draft.objects.get(self._draft.moving.get(base, ""), "") or (span.count if span else ""),
+            count=self._draft.objects.get(moving, "") or (span.count if span else ""),
+            asks=f"*{moving}" if moving else span.asks if span else "",
             many=span is not None and not span.into,
             weak=span is not None and bool(span.count),
             into=span.into if span else "",

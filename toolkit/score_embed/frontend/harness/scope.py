@@ -20,6 +20,7 @@ from score_embed.frontend.harness.elsewhere import Elsewhere
 from score_embed.frontend.harness.followed import Followed, compared_with_null, freed
 from score_embed.frontend.harness.reach import DEFINITION, Reach
 from score_embed.frontend.harness.shapes import bits, holds_pointers
+from score_embed.frontend.harness.sizes import Said, Sizes
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -68,6 +69,7 @@ class FileScope:
         self._larger: dict[str, dict[str, Struct]] | None = None
         for ext in tree.ext:
             self._register(ext)
+        self.is_small = types.model.pointer <= 16
         self.nulls = Followed(tree, compared_with_null)
         self.freed = Followed(tree, freed)
         self.elsewhere = Elsewhere(self, others, scope_of)
@@ -287,6 +289,30 @@ class FileScope:
         try:
             return self.declarations.type_of(node)
         except (Unsupported, AssertionError):
+            return None
+
+    @functools.cached_property
+    def sizes(self) -> Sizes:
+        """Which sizes the file's functions ask for."""
+        return Sizes(self.tree, self._number, self._sizes_elsewhere)
+
+    def _sizes_elsewhere(self, function: str) -> Said | None:
+        """What a function of another file says of its own."""
+        found = [source for source, defined in self._defining if function in defined]
+        return self._scope_of(found[0]).sizes.own(function) if len(found) == 1 else None
+
+    @functools.cached_property
+    def _defining(self) -> list[tuple[Source, set[str]]]:
+        return [(source, set(DEFINITION.findall(source.text))) for source in self._others]
+
+    def _number(self, node: c_ast.Node) -> int | None:
+        """A constant, also one that hangs on a layout, as far as that is known without the compiler."""
+        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof" and isinstance(node.expr, c_ast.Typename):
+            t = self.type_at(node.expr)
+            return bits(t) // 8 if t is not None and bits(t) else None
+        try:
+            return self.declarations.constant(node)
+        except Unsupported:
             return None
 
     # --- functions and variables -----------------------------------------------------------------------------------

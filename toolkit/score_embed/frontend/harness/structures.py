@@ -7,16 +7,17 @@ are says `parts.py`. Bit-fields, and the elements behind a structure that ends w
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from score_embed.errors import UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.harness import names, parts
-from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee, Value
+from score_embed.frontend.harness.draft import Draft, Pointee, Value
+from score_embed.frontend.harness.lengths import ELEMENTS, Lengths, fixed
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.parts import Part
 from score_embed.frontend.harness.scope import FileScope
-from score_embed.frontend.harness.shapes import bits, is_plain, unit
+from score_embed.frontend.harness.shapes import bits, flexible, is_plain, unit
 from score_embed.frontend.harness.spans import BEGINS, ENDS
 from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
@@ -54,6 +55,16 @@ def _pointers(members: Sequence[Part]) -> dict[str, CType]:
 def _pointing(base: str, into: Mapping[str, str]) -> list[str]:
     """The members that point into the array of this one."""
     return [name for name, other in into.items() if other == base]
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A flexible array member. `count`: the member that says how many elements there are, "" if none does."""
+
+    last: Member
+    of: CType
+    count: str
+    lengths: Lengths
 
 
 class Structures:
@@ -114,6 +125,7 @@ class Structures:
             looks = self._draft.hints.all_null or knowing.nulls.member(name)
             pointee = Pointee(
                 count=spots[count].place if count else "",
+                asks=f".{count}" if count else "",
                 single=recursive,
                 nullable=recursive or (looks and name not in bases),
                 seen_as=self._opaque(u, name, knowing),
@@ -216,27 +228,36 @@ class Structures:
                 found.of[part.name] = by
         return found
 
-    def behind(self, record: Record, last: Member, spot: Spot) -> None:
-        """The elements of a flexible array member."""
+    def behind(self, record: Record, spot: Spot) -> Behind | None:
+        """The flexible array member that a structure ends with, and how many elements it may have."""
+        last = flexible(record)
+        if last is None:
+            return None
         assert isinstance(last.type, Array)
+        count = self._counts(parts.flat(self._draft, record, spot), record).of.get(last.name or "", "")
+        label = parts.spot_of(self._draft, record, last, spot).label
         of = unqualified(last.type.of)
-        member = parts.spot_of(self._draft, record, last, spot)
-        counts = self._counts(parts.flat(self._draft, record, spot), record)
-        count = counts.of.get(last.name or "")
+        is_counted = is_plain(of) and count
+        return Behind(last, of, count, self._draft.lengths(f".{count}", label, of) if is_counted else fixed(ELEMENTS))
+
+    def make_behind(self, behind: Behind, spot: Spot) -> None:
+        """The elements of a flexible array member."""
+        last, of, count, lengths = behind.last, behind.of, behind.count, behind.lengths
+        member = parts.spot_of(self._draft, spot.records[-1], last, spot)
         if count:
-            self._draft.text.limit(replace(spot, place=f"{spot.place}.{count}"), str(ELEMENTS))
-        self._draft.text.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
+            self._draft.text.count_within(f"{spot.place}.{count}", lengths)
+        self._draft.text.bound(lengths.words(member.label, unit(of)))
         if is_plain(of):
-            place = member.place
+            place, most = member.place, lengths.most
             self._draft.text.say(
-                f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");'
+                f'__score_bytes((void *) {place}, {most} * sizeof {place}[0], "{as_written(member.label)}");'
             )
-            self._draft.text.asked += ELEMENTS * bits(of) // 8
+            self._draft.text.asked += most * bits(of) // 8
         else:
             self._draft.text.lose(member, last.type, "only numbers are made behind a structure")
         if count:
             whole = spot.place.removesuffix(".object")
-            behind = f"{spot.place}.{count} * sizeof {member.place}[0]"
+            counted = f"{spot.place}.{count} * sizeof {member.place}[0]"
             self._draft.text.ends_at(
-                member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}"
+                member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {counted}"
             )

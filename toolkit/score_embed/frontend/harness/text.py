@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from score_embed.contract.entry import Array as InputArray
-from score_embed.contract.entry import Guess
+from score_embed.contract.entry import Guess, Usual
 from score_embed.frontend.c.own_names import as_written
+from score_embed.frontend.harness.lengths import Lengths
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
 from score_embed.frontend.types.ctype import (
     Array,
@@ -77,6 +78,7 @@ class HarnessText:
         self.numbers: dict[str, str] = {}  # lvalue → label, of inputs that are numbers
         self.arrays: list[InputArray] = []
         self.guesses: list[Guess] = []
+        self.usual: list[Usual] = []
         self.states: list[str] = []  # pointers to structures that may be written to
         self.asked = 0  # bytes of input, as far as types say
         self._used: set[str] = set()
@@ -86,7 +88,7 @@ class HarnessText:
         inner = HarnessText(self._scope)
         inner.before, inner.within, inner.lost, inner._used = self.before, self.within, self.lost, self._used
         inner.arrays, inner.guesses, inner.states = self.arrays, self.guesses, self.states
-        inner.unmade = self.unmade
+        inner.unmade, inner.usual = self.unmade, self.usual
         return inner
 
     def bounds(self) -> list[str]:
@@ -138,6 +140,12 @@ class HarnessText:
     def only_when(self, condition: str, at: int) -> None:
         """The statements from number `at` on are for where other members say so."""
         self.lines[at:] = [f"if ({condition}) {{", *(f"    {line}" for line in self.lines[at:]), "}"]
+
+    def count_within(self, place: str, lengths: Lengths) -> None:
+        """How large a number may be that counts."""
+        self.assume(lengths.condition(place))
+        if len(lengths.ranges) > 1 and (label := self.numbers.get(place, "")):
+            self.usual.append(Usual(as_written(label), lengths.ranges[0][1]))
 
     def limit(self, count: Spot, most: str) -> None:
         """A count that is negative is a very large one here."""
