@@ -28,6 +28,7 @@ static const char *const words[] = { "no", "the-longest-of-all-words" };
 static const struct { const char *name; int id; } table[] = { { "version-of-all", 1 }, { "the-longest-of-names", 2 } };
 static int inner(const u8 *q, int k) { return k >= 30 && q[29]; }
 static int starts(const char *s, const char *prefix) { return *s == *prefix; }
+static int same(const u8 *q, size_t k) { return 0; }
 int there(const u8 *q, size_t k);
 static int between(const u8 *r, size_t m) { return there(r, m - 7); }
 int far(const char *s);
@@ -35,6 +36,7 @@ int far(const char *s);
 THERE = """# 1 "t.c"
 typedef unsigned long size_t;
 static int limit(size_t n) { return n > 50; }
+static int same(const unsigned char *q, size_t k) { return k > 44; }
 int there(const unsigned char *q, size_t k) { return k < 33 || limit(k); }
 int far(const char *s) { char to[20]; int i = 0; while (*s) to[i++] = *s++; return to[0]; }
 """
@@ -61,6 +63,7 @@ ASKING = {
     "many": (BUFFER, " ".join(f"if (n == {k}) return {k};" for k in range(30, 270, 30)) + " return 0;", f"{USUAL}, or 30 to 256"),
     "by a call": (BUFFER, "return inner(p + 4, n - 4);", f"{USUAL}, or 34 to 50"),
     "by a call elsewhere": (BUFFER, "return there(p, n);", f"{USUAL}, or 33 to 66"),
+    "by a call of one that others have, too": (BUFFER, "return same(p, n);", USUAL),
     "by two calls elsewhere": (BUFFER, "return between(p, n);", f"{USUAL}, or 40 to 73"),
     "copied": (BUFFER, "u8 to[64]; memcpy(to, p, n); return to[0];", f"{USUAL}, or 64 to 65"),
     "copied without its head": (BUFFER, "u8 to[64]; memcpy(to + 4, p + 2, n - 2); return to[0];", f"{USUAL}, or 62 to 63"),

@@ -69,7 +69,7 @@ class Reach:
     def _bodies(self, name: str) -> list[_Body]:
         """Of all functions of that name: static ones of several files may have it."""
         if name not in self._known:
-            files = [self._scope_of(source) for source, defined in self._defining if name in defined]
+            files = [self._scope_of(source) for source, defined in self._here.defining if name in defined]
             self._known[name] = [body for file in (self._here, *files) for body in file.reach.own(name)]
         return self._known[name]
 
@@ -78,10 +78,6 @@ class Reach:
         if name not in self._own:
             self._own[name] = [_body(self._here, node) for node in self._here.defined(name)]
         return self._own[name]
-
-    @cached_property
-    def _defining(self) -> list[tuple[Source, set[str]]]:
-        return [(source, set(DEFINITION.findall(source.text))) for source in self._others]
 
     @cached_property
     def _values(self) -> frozenset[str]:

@@ -298,11 +298,12 @@ class FileScope:
 
     def _sizes_elsewhere(self, function: str) -> Said | None:
         """What a function of another file says of its own."""
-        found = [source for source, defined in self._defining if function in defined]
+        found = [source for source, defined in self.defining if function in defined]
         return self._scope_of(found[0]).sizes.own(function) if len(found) == 1 else None
 
     @functools.cached_property
-    def _defining(self) -> list[tuple[Source, set[str]]]:
+    def defining(self) -> list[tuple[Source, set[str]]]:
+        """The other files, and what functions each defines."""
         return [(source, set(DEFINITION.findall(source.text))) for source in self._others]
 
     def _number(self, node: c_ast.Node) -> int | None:
