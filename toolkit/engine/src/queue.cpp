@@ -99,6 +99,12 @@ class Queue final : public QueueSide {
         return nb::none();
     }
 
+    // Nothing waits; the next run that brings pairs has this number.
+    void begin(u32 runs) {
+        lanes_.clear();
+        runs_ = runs, bytes_ = away_ = 0;
+    }
+
     void put_back(nb::object pair) { push({taken, std::move(pair)}); }
 
     std::size_t size() const {
@@ -242,6 +248,7 @@ void add_queues(nb::module_ &m) {
              nb::arg("memory"))
         .def("add", &Queue::add)
         .def("take", &Queue::next)
+        .def("begin", &Queue::begin)
         .def("put_back", &Queue::put_back)
         .def("__len__", &Queue::size)
         .def("in_memory", &Queue::in_memory)

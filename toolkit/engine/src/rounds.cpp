@@ -1,6 +1,7 @@
 #include "rounds.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 #include <poll.h>
 #include <unistd.h>
@@ -77,21 +78,31 @@ struct Line {
 // What the tests of some rounds brought, for the books.
 struct Brought {
     nb::list rows{};  // of the table of tests
-    std::vector<u64> hashes{};  // of new paths
-    u64 redundant = 0, conditions = 0, longest = 0, unchecked = 0;
+    std::vector<u64> hashes{};   // of new paths
+    std::vector<u64> lengths{};  // of each row's path, in conditions
+    u64 redundant = 0, unchecked = 0;
     u64 bytes_in = 0, bytes_out = 0;
     std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
+};
+
+// Pairs, and bytes of their inputs.
+struct Amount {
+    u64 pairs = 0, bytes = 0;
+
+    void add(nb::handle pair) { ++pairs, bytes += pair_of(pair).input.size(); }
+    void remove(nb::handle pair) { --pairs, bytes -= pair_of(pair).input.size(); }
 };
 
 class Rounds {
   public:
     Rounds(nb::object explorer, nb::object trail, nb::object descent, nb::object queue, nb::object batch,
            nb::object alarm, nb::object paths, nb::object grow, nb::object layout, nb::object ends, nb::object fresh,
-           nb::object redundant)
+           nb::object redundant, std::optional<std::pair<u64, u64>> room)
         : held_{trail, descent, queue, batch, alarm, paths}, explorer_(std::move(explorer)), trail_(trail_of(trail)),
-          descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch_of(batch)),
+          descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch.is_none() ? nullptr : &batch_of(batch)),
           alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), grow_(std::move(grow)),
           layout_(std::move(layout)), fresh_(std::move(fresh)), redundant_(std::move(redundant)) {
+        if (room) room_ = Amount{room->first, room->second};
         for (auto [number, word] : nb::cast<nb::dict>(ends)) ends_[nb::cast<unsigned>(number)] = nb::borrow(word);
     }
     Rounds(const Rounds &) = delete;
@@ -102,6 +113,7 @@ class Rounds {
         Note note(place);
         pair = std::move(first), number_ = number, longest_ = longest;
         rest = nb::bytes("", 0), failure = derived = nb::none();
+        left_ = Amount();
         for (; most; --most) {
             note.write(pair_of(pair).id);
             if (!begin(line)) return Halt::SENT;
@@ -115,6 +127,7 @@ class Rounds {
             if (most == 1 || alarm_.is_over(at) || at >= until) break;
             pair = queue_.next();
             if (pair.is_none()) return Halt::EMPTY;
+            if (room_) left_.remove(pair);
             const Pair &next = pair_of(pair);
             if (next.pending || next.input.size() > line.capacity) return Halt::ASKED;
         }
@@ -211,27 +224,41 @@ class Rounds {
             derived = nb::cast(std::move(found));
             return Halt::DERIVED;
         }
+        nb::list children = found.children;
+        if (!let_wait(children)) {
+            derived = nb::cast(std::move(found));
+            return Halt::DERIVED;
+        }
         if (found.run.is_none())
             for (auto [index, reason] : found.unflipped) ++brought_.unflipped[index * 4 + u64(reason)];
-        nb::list children = found.children;
         if (!found.run.is_none()) explorer_.attr("settle")(nb::cast(std::move(found)));
         std::vector<Rank> ranks = queue_.keep(children);
-        batch_.done(pair);
-        for (std::size_t i = 0; i < ranks.size(); ++i) batch_.add(children[i], ranks[i]);
+        if (batch_) {
+            batch_->done(pair);
+            for (std::size_t i = 0; i < ranks.size(); ++i) batch_->add(children[i], ranks[i]);
+        }
         enter(result, used);
         return Halt::ENOUGH;
+    }
+
+    // Is there room for these beside what waits of this round? Then they wait, too.
+    bool let_wait(const nb::list &children) {
+        if (!room_) return true;
+        Amount all = left_;
+        for (nb::handle child : children) all.add(child);
+        if (all.pairs > room_->pairs || all.bytes > room_->bytes) return false;
+        left_ = all;
+        return true;
     }
 
     void enter(const Result &result, const nb::bytes &used) {
         const End &end = result.end;
         bool is_new = paths_.add(end.path_hash);
-        if (is_new) {
+        if (is_new)
             brought_.hashes.push_back(end.path_hash);
-            brought_.conditions += end.conditions;
-            brought_.longest = std::max(brought_.longest, end.conditions);
-        } else {
+        else
             ++brought_.redundant;
-        }
+        brought_.lengths.push_back(end.conditions);
         brought_.unchecked += end.unchecked;
         nb::object input = result.input_used ? nb::object(used) : nb::object(nb::bytes("", 0));
         brought_.rows.append(nb::make_tuple(number_++, input, ends_[end.verdict], end.code, i64(end.path_hash),
@@ -259,13 +286,15 @@ class Rounds {
     TrailSide &trail_;
     DescentSide &descent_;
     QueueSide &queue_;
-    BatchSide &batch_;
+    BatchSide *batch_;  // null: nobody keeps a record of what waits
     Alarm &alarm_;
     HashSet &paths_;
     nb::object grow_, layout_, fresh_, redundant_;
     std::array<nb::object, VERDICTS> ends_{};  // the words of ordinary ends
     std::vector<char> arrived_ = std::vector<char>(AT_ONCE);
     u64 number_ = 0, longest_ = 0;
+    std::optional<Amount> room_{};  // for what waits of a round; none: any amount
+    Amount left_;                   // that waits of this round, if there is not room for any amount
     Brought brought_;
     std::vector<SymbolicObject> objects_;  // of the test before
     nb::object known_;
@@ -298,9 +327,8 @@ void add_rounds(nb::module_ &m) {
     nb::class_<Brought>(m, "Brought")
         .def_ro("rows", &Brought::rows)
         .def_ro("hashes", &Brought::hashes)
+        .def_ro("lengths", &Brought::lengths)
         .def_ro("redundant", &Brought::redundant)
-        .def_ro("conditions", &Brought::conditions)
-        .def_ro("longest", &Brought::longest)
         .def_ro("unchecked", &Brought::unchecked)
         .def_ro("bytes_in", &Brought::bytes_in)
         .def_ro("bytes_out", &Brought::bytes_out)
@@ -312,10 +340,10 @@ void add_rounds(nb::module_ &m) {
         });
     nb::class_<Rounds>(m, "Rounds")
         .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
-                      nb::object, nb::object, nb::object, nb::object>(),
+                      nb::object, nb::object, nb::object, nb::object, std::optional<std::pair<u64, u64>>>(),
              nb::kw_only(), nb::arg("explorer"), nb::arg("trail"), nb::arg("descent"), nb::arg("queue"),
-             nb::arg("batch"), nb::arg("alarm"), nb::arg("paths"), nb::arg("grow"), nb::arg("layout"), nb::arg("ends"),
-             nb::arg("new"), nb::arg("redundant"))
+             nb::arg("batch").none(), nb::arg("alarm"), nb::arg("paths"), nb::arg("grow"), nb::arg("layout"),
+             nb::arg("ends"), nb::arg("new"), nb::arg("redundant"), nb::arg("room").none())
         .def("go", &Rounds::go)
         .def("take", &Rounds::take)
         .def_ro("pair", &Rounds::pair)

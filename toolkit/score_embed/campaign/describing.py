@@ -56,6 +56,18 @@ class Entry(Struct, frozen=True):
     taken: Taken | None = None
 
 
+class PathTest(Struct, frozen=True, array_like=True):
+    """One of the tests that the engine ran by itself: it took a path, and there is nothing else to say of it."""
+
+    input: bytes
+    verdict: Verdict
+    code: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+    path_hash: Annotated[int, Meta(ge=0)]
+    conditions: Annotated[int, Meta(ge=0, le=2**32 - 1)]
+    layout: Annotated[int, Meta(ge=0)]  # which of those that are told with it
+    output: Annotated[str, Meta(max_length=512)]  # the beginning, as its row has it
+
+
 class Counted(Struct, frozen=True):
     """What a worker has counted since it was last asked; `memory` is as it is now. `refused`: calls that confinement
     has refused: what, file, line, how often."""

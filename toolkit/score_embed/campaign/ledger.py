@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from score_embed.campaign.describing import Counted, Entry, Small
+from score_embed.campaign.describing import Counted, Entry, PathTest, Small
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
 from score_embed.engine._core import Brought, HashSet, shown_output
@@ -21,7 +22,7 @@ from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.known_bugs import OpenBugs
-from score_embed.results.pairs import LostTest
+from score_embed.results.pairs import LostTest, signed
 from score_embed.results.parts import (
     JUDGED,
     PROGRAM,
@@ -40,7 +41,9 @@ from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.results.test_rows import TestRow
-from score_embed.results.testcase import TestCase, named_inputs
+from score_embed.results.testcase import Named, TestCase, named_inputs
+
+_IS_NEW = 5  # the column of a test's row
 
 
 class Ledger:
@@ -152,15 +155,37 @@ class Ledger:
                 self._write_files(self._small(test, entry.small), True)
 
     def enter_ordinary(self, brought: Brought) -> None:
-        """Book tests that the engine ran: they took paths, and there is nothing else to say of them."""
+        """Book tests that the engine ran here: they took paths, and there is nothing else to say of them."""
+        fresh = [length for row, length in zip(brought.rows, brought.lengths, strict=True) if row[_IS_NEW]]
+        self._enter_rows(brought.rows, brought.hashes, fresh, brought.unchecked)
+
+    def enter_round(self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int) -> None:
+        """The same of tests that the engine ran elsewhere. `layouts`: what their inputs consist of."""
+        numbers = [self._record.layout(objects) for objects in layouts]
+        rows: list[tuple[object, ...]] = []
+        hashes, fresh = [], []
+        for number, test in enumerate(tests, self.totals.runs + 1):
+            is_new = self.paths.add(test.path_hash)
+            if is_new:
+                hashes.append(test.path_hash)
+                fresh.append(test.conditions)
+            came = Came.NEW if is_new else Came.REDUNDANT
+            end = test.verdict.value, test.code, signed(test.path_hash), is_new, came.value
+            rows.append((number, test.input, *end, "", numbers[test.layout], test.output))
+        self._enter_rows(rows, hashes, fresh, unchecked)
+
+    def _enter_rows(
+        self, rows: Sequence[tuple[object, ...]], hashes: Sequence[int], fresh: Sequence[int], unchecked: int
+    ) -> None:
+        """`hashes`, `fresh`: of new paths, the second in conditions."""
         totals = self.totals
-        totals.runs += len(brought.rows)
-        totals.redundant += brought.redundant
-        totals.unchecked += brought.unchecked
-        totals.paths += len(brought.hashes)
-        totals.conditions += brought.conditions
-        totals.longest = max(totals.longest, brought.longest)
-        self._record.add_tests(brought.rows, brought.hashes)
+        totals.runs += len(rows)
+        totals.redundant += len(rows) - len(hashes)
+        totals.unchecked += unchecked
+        totals.paths += len(hashes)
+        totals.conditions += sum(fresh)
+        totals.longest = max(totals.longest, *fresh, 0)
+        self._record.add_tests(rows, hashes)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""

@@ -1,105 +1,141 @@
-"""Tests that the engine runs by itself, one after the other: those of which nothing is out of the ordinary.
+"""Rounds of the engine: for the record of a campaign on one target, and for a fleet's client, which keeps no record.
 
-A round is what `campaign.py` does with a pair: run it, derive what follows, put that into the work list and the test
-into the record. In the engine (`rounds.cpp`) it takes a fraction of the time. It ends before a pair that has to be
-asked of the solver, and with a test that is no ordinary one: a bug, new coverage, a note, more input asked for, no
-answer. Such a test is finished in Python, from where it is.
+A fleet's client says of each pair what came of it, and the server writes it down; for a test of a twentieth of a
+millisecond that is several times the test. So there the engine goes on from a pair in a work list of its own. All that
+was run, and the pairs that wait in the end, are what that pair has brought.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
+from score_embed.campaign.describing import PathTest
+from score_embed.campaign.engine_loop import Begun, EngineLoop
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.worker import Worker
-from score_embed.contract.outcome import Run, Verdict
-from score_embed.contract.wire import VERDICTS
-from score_embed.contract.words import Came
-from score_embed.device.wired import WiredTarget
-from score_embed.engine import _core
-from score_embed.engine._core import Alarm, Brought, Halt, Lent, PairBatch
+from score_embed.contract.outcome import Verdict
+from score_embed.engine._core import Alarm, Brought, HashSet
 from score_embed.explore.pair import Pair
+from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
+from score_embed.explore.strategy import Order
+from score_embed.results.pairs import unsigned
 from score_embed.results.store import Store
+from score_embed.results.testcase import Named
 from score_embed.results.work import WorkNotes
 
-_ORDINARY = {VERDICTS.index(verdict): verdict.value for verdict in (Verdict.RETURN, Verdict.EXIT)}
-_IN_WORK = frozenset({Halt.SENT, Halt.TOLD, Halt.DERIVED})
-
-
-class Begun(NamedTuple):
-    """A test that is finished in Python."""
-
-    pair: Pair
-    run: Run
+_SECONDS = 0.02  # in which the tests of a client's round begin: then it listens, and others may have what is left
+_OVERHEAD = 384  # bytes that are told of a test besides its input, at most: its output, hash, verdict
+_NOTE = 24  # bytes in which the engine notes what is in work
 
 
 class Rounds:
+    """What the engine's tests brought goes into the record at once."""
+
     def __init__(
         self, worker: Worker, search: Search, record: Store, ledger: Ledger, work: WorkNotes, alarm: Alarm
     ) -> None:
-        self._worker, self._search, self._record, self._ledger, self._work = worker, search, record, ledger, work
-        batch = record.waiting.batch
-        self._rounds = self._made(batch, alarm) if batch is not None else None
+        self._search, self._record, self._ledger, self._work = search, record, ledger, work
 
-    def _made(self, batch: PairBatch, alarm: Alarm) -> _core.Rounds:
-        worker, record = self._worker, self._record
-        runner, explorer = worker.runner, worker.explorer
-        return _core.Rounds(
-            explorer=explorer,
-            trail=explorer.trail,
-            descent=explorer.descent,
-            queue=self._search.queue,
-            batch=batch,
-            alarm=alarm,
-            paths=self._ledger.paths,
-            grow=runner.grown,
-            layout=lambda: record.layout(worker.describer.named(explorer.trail.objects)),
-            ends=_ORDINARY,
-            new=Came.NEW.value,
-            redundant=Came.REDUNDANT.value,
-        )
+        def layout() -> int:
+            return record.layout(worker.describer.named(worker.explorer.trail.objects))
+
+        batch = record.waiting.batch
+        self._loop = EngineLoop(worker, search.queue, batch, ledger.paths, layout, alarm) if batch is not None else None
 
     def go(self, pair: Pair, most: int, until: float) -> tuple[bool, Begun | None]:
         """Run this pair and what comes after it: at most so many tests, and none is begun after `until`. Says whether
         it was begun, and what is to be finished. Raises TargetError."""
-        rounds, target, runner = self._rounds, self._worker.runner.target, self._worker.runner
-        if rounds is None or pair.pending or self._work.has_deaths or not isinstance(target, WiredTarget):
+        if self._loop is None or self._work.has_deaths:
             return False, None
-        lent = self._worker.lend(target)
-        if lent is None or len(pair.input) > target.info.input_capacity:
+        self._record.begin()
+        number, until = self._ledger.totals.runs + 1, min(until, self._record.due_at)
+        with self._work.lent() as place:
+            halted = self._loop.go(place, pair, number, most, until, self._ledger.enter_ordinary)
+        if halted is None:
             return False, None
-        return True, self._run(rounds, target, lent, pair, most, until, runner.longest)
+        if halted.asked is not None:
+            self._search.hold(halted.asked)
+        return True, halted.begun
 
-    def _run(
-        self, rounds: _core.Rounds, target: WiredTarget, lent: Lent, pair: Pair, most: int, until: float, longest: int
-    ) -> Begun | None:
-        record, runner, ledger = self._record, self._worker.runner, self._ledger
-        record.begin()
-        number = ledger.totals.runs + 1
-        halt = None
-        try:
-            with self._work.lent() as place:
-                halt = rounds.go(lent, place, pair, number, longest, most, min(until, record.due_at))
-        finally:
-            brought = rounds.take()
-            target.take_back(brought.bytes_in, brought.bytes_out, rounds.rest, rounds.failure)
-            self._book(brought)
-        if brought.rows:
-            runner.is_there()
-        if halt is Halt.ASKED:
-            assert rounds.pair is not None
-            self._search.hold(rounds.pair)
-        if halt not in _IN_WORK:
+
+class Most(NamedTuple):
+    """What a round may bring: tests, bytes of what is told of them, pairs that wait in the end and bytes of these."""
+
+    tests: int
+    told: int
+    pairs: int
+    waiting: int
+
+
+class Round(NamedTuple):
+    """`layouts`: what the inputs of its tests consist of; `left`: the pairs that wait, with their ranks, `begun` not
+    among them; `runs`: that have brought pairs."""
+
+    tests: tuple[PathTest, ...]
+    layouts: tuple[tuple[Named, ...], ...]
+    unchecked: int
+    left: Sequence[tuple[bytes, Pair]]
+    begun: Begun | None
+    runs: int
+
+
+class ClientRounds:
+    def __init__(self, worker: Worker, order: Order, work: WorkNotes | None, most: Most) -> None:
+        """`work`: where pairs in work are noted, if the campaign's folder is here."""
+        self._worker, self._work, self._most = worker, work, most
+        self._queue = Queue(order)
+        self._layouts: dict[tuple[Named, ...], int] = {}
+        room = most.pairs, most.waiting
+        self._loop = EngineLoop(worker, self._queue, None, HashSet(), self._layout, Alarm(0.0), room)
+        self._brought: Brought | None = None
+
+    def go(self, pair: Pair, number: int, runs: int) -> Round | None:
+        """Run this pair, and others below it. None: the pair is not for the engine. Raises TargetError.
+
+        `number`: of the first test; `runs`: that have brought pairs here before.
+        """
+        if self._work is not None and self._work.has_deaths:
             return None
-        if halt is Halt.DERIVED:
-            assert rounds.derived is not None
-            self._worker.explorer.take_over(rounds.derived)
-        assert rounds.pair is not None
-        return Begun(rounds.pair, runner.run_of(rounds.pair, ledger.totals.runs + 1, rounds.data, rounds.prefix))
+        self._queue.begin(runs)
+        tests = self._most.told // (max(self._worker.runner.longest, len(pair.input)) + _OVERHEAD)
+        until = time.monotonic() + _SECONDS
+        with self._place() as place:
+            halted = self._loop.go(place, pair, number, max(1, min(tests, self._most.tests)), until, self._book)
+        if halted is None:
+            return None
+        assert self._brought is not None
+        left = self._queue.in_memory()
+        if halted.asked is not None:
+            left.append((self._queue.taken, halted.asked))
+        return Round(*self._told(self._brought), self._brought.unchecked, left, halted.begun, self._queue.state())
+
+    def _told(self, brought: Brought) -> tuple[tuple[PathTest, ...], tuple[tuple[Named, ...], ...]]:
+        """The tests, and the layouts of their inputs."""
+        known = list(self._layouts)
+        places: dict[int, int] = {}
+        tests = []
+        for row, length in zip(brought.rows, brought.lengths, strict=True):
+            _, data, word, code, path, _, _, _, layout, output = row
+            place = places.setdefault(layout, len(places))
+            tests.append(PathTest(data, Verdict(word), code, unsigned(path), length, place, output))
+        return tuple(tests), tuple(known[layout] for layout in places)
+
+    def _layout(self) -> int:
+        """The number of what the input of the path at hand consists of."""
+        objects = self._worker.describer.named(self._worker.explorer.trail.objects)
+        return self._layouts.setdefault(objects, len(self._layouts))
 
     def _book(self, brought: Brought) -> None:
-        explorer = self._worker.explorer
-        explorer.count()
-        explorer.unflipped.update(brought.unflipped)
-        self._ledger.enter_ordinary(brought)
+        self._brought = brought
+
+    @contextmanager
+    def _place(self) -> Iterator[memoryview]:
+        if self._work is None:
+            yield memoryview(bytearray(_NOTE))
+        else:
+            with self._work.lent() as place:
+                yield place

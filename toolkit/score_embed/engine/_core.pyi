@@ -702,6 +702,8 @@ class Queue:
         """Pairs derived from one run, the shallowest flip first; returns their ranks, for the backlog."""
     def take(self) -> Pair | None:
         """The next pair, or None if none waits."""
+    def begin(self, runs: int, /) -> None:
+        """Nothing waits any more; the next run that brings pairs has this number."""
     def put_back(self, pair: Pair, /) -> None:
         """The pair that was taken last was not run."""
     def __len__(self) -> int: ...
@@ -1063,20 +1065,19 @@ class Lent:
 
 @final
 class Brought:
-    """What the tests of some rounds brought. `conditions`: of new paths together; `longest`: of one of these."""
+    """What the tests of some rounds brought."""
 
     @property
-    def rows(self) -> list[tuple[object, ...]]:
+    def rows(self) -> list[tuple[int, bytes, str, int, int, int, str, str, int, str]]:
         """Of the record's table of tests."""
     @property
     def hashes(self) -> list[int]:
         """Of new paths."""
     @property
+    def lengths(self) -> list[int]:
+        """Of each row's path, in conditions."""
+    @property
     def redundant(self) -> int: ...
-    @property
-    def conditions(self) -> int: ...
-    @property
-    def longest(self) -> int: ...
     @property
     def unchecked(self) -> int: ...
     @property
@@ -1093,9 +1094,10 @@ class _SettlingExplorer(_Explorer, Protocol):
 
 class Rounds:
     """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
-    campaign; `grow`: an input that is as long as others are; `layout`: the number of what the trail's input consists
-    of; `ends`: the words of ordinary ends, by their numbers on the wire; `new`, `redundant`: what a test was for the
-    exploration."""
+    campaign; `batch`: none if nobody keeps a record of what waits; `grow`: an input that is as long as others are;
+    `layout`: the number of what the trail's input consists of; `ends`: the words of ordinary ends, by their numbers on
+    the wire; `new`, `redundant`: what a test was for the exploration; `room`: for pairs that wait, found in one call of
+    `go`: how many, and bytes of their inputs."""
 
     def __init__(
         self,
@@ -1104,7 +1106,7 @@ class Rounds:
         trail: Trail,
         descent: Descent,
         queue: Queue,
-        batch: PairBatch,
+        batch: PairBatch | None,
         alarm: Alarm,
         paths: HashSet,
         grow: Callable[[bytes], bytes],
@@ -1112,6 +1114,7 @@ class Rounds:
         ends: dict[int, str],
         new: str,
         redundant: str,
+        room: tuple[int, int] | None,
     ) -> None: ...
     def go(
         self, lent: Lent, place: memoryview, pair: Pair, number: int, longest: int, most: int, until: float, /
