@@ -62,13 +62,16 @@ if "score_embed.cli.main" in sys.orig_argv:
     if role == ("client" if "client" in sys.orig_argv else "server"):
         arm(role, *rest)
 """
+# Its tests take a while, so that clients run few of them at once and much is said.
 PROGRAM = """
 #include "score.h"
+extern int usleep(unsigned);
 int main(void)
 {
     unsigned char b[11];
     int n = 0;
     SYM_BYTES(b, sizeof b);
+    usleep(500);
     for (unsigned i = 0; i < sizeof b; i++)
         if (b[i] == 'a' + i)
             n++;

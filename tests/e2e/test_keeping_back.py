@@ -22,13 +22,13 @@ CHECKS_ALL = "from score_embed.fleet.process import campaign_record\ncampaign_re
 # Of each test's children every other one; of each answer nothing.
 KEEPS_BACK = """
 import msgspec
-from score_embed.fleet.process.executor import Executor
+from score_embed.fleet.process.executor import Executor, Ran
 run = Executor.run
 
-def keeping_back(self, pair):
-    result = run(self, pair)
-    children = result.children[::2] if result.is_test else ()
-    return msgspec.structs.replace(result, children=children)
+def keeping_back(self, pair, may_round):
+    (result,) = run(self, pair, may_round).results
+    children = result.children[::2] if result.tests else ()
+    return Ran((msgspec.structs.replace(result, children=children),))
 
 Executor.run = keeping_back
 """

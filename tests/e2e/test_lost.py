@@ -28,6 +28,7 @@ from score_embed.contract.outcome import Run
 from score_embed.device.wired import WiredTarget
 from score_embed.engine._core import Lent
 from score_embed.results.store import Store
+from score_embed.results.summary import Summary
 from score_embed.results.test_rows import TestRow
 
 PROGRAM = """
@@ -331,15 +332,13 @@ def test_a_first_test_that_kills_its_host_twice_is_said(clients: str, source: Pa
     check_exact(Result(read_summary(done.stdout), folder / "o", done.returncode))
 
 
-def test_in_a_fleet_nothing_is_lost_with_killed_targets(source: Path) -> None:
-    folder = source.parent
-    site = folder / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(
-        """
+# Every second target of a client's dies with its test; the engine, which would not notice the patch, runs none.
+KILLS_TARGETS = """
 import signal, sys
 if "score_embed.cli.main" in sys.orig_argv and "client" in sys.orig_argv:
+    from score_embed.campaign.rounds import ClientRounds
     from score_embed.device.wired import WiredTarget
+    ClientRounds.go = lambda *_: None
     begin, count = WiredTarget.begin, 0
 
     def begin_and_kill(self, test):
@@ -354,12 +353,48 @@ if "score_embed.cli.main" in sys.orig_argv and "client" in sys.orig_argv:
 
     WiredTarget.begin = begin_and_kill
 """
-    )
+# In every fifth round it dies, at any moment of it or soon after.
+KILLS_TARGETS_OF_ROUNDS = """
+import sys, threading
+if "score_embed.cli.main" in sys.orig_argv and "client" in sys.orig_argv:
+    from score_embed.campaign.rounds import ClientRounds
+    go, count = ClientRounds.go, 0
+
+    def go_and_kill(self, *arguments):
+        global count
+        count += 1
+        process = self._worker.runner.target._process
+        if count % 5 == 0 and process is not None:
+            threading.Timer(0.0002 * (count % 13), process.kill).start()
+        return go(self, *arguments)
+
+    ClientRounds.go = go_and_kill
+"""
+
+
+def in_a_fleet(folder: Path, killer: str) -> tuple[Summary, int]:
+    site = folder / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(killer)
     environment = os.environ | {"PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}"}
     command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--clients", "2"]
     done = subprocess.run(
         [*command, "--out", "o", "p.c"], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
     )
-    summary = read_summary(done.stdout)
+    return read_summary(done.stdout), done.returncode
+
+
+def test_in_a_fleet_nothing_is_lost_with_killed_targets(source: Path) -> None:
+    summary, code = in_a_fleet(source.parent, KILLS_TARGETS)
     assert summary.retried >= 5
-    check_exact(Result(summary, folder / "o", done.returncode))
+    check_exact(Result(summary, source.parent / "o", code))
+
+
+def test_nothing_is_lost_with_targets_that_die_in_rounds(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(
+        '#include "score.h"\nint main(void) { unsigned char b[13]; int n = 0; SYM_BYTES(b, sizeof b);\n'
+        "for (unsigned i = 0; i < sizeof b; i++) if (b[i] > 100) n++;\nreturn n; }\n"
+    )
+    summary, code = in_a_fleet(tmp_path, KILLS_TARGETS_OF_ROUNDS)
+    assert summary.retried >= 3
+    assert (summary.stopped, summary.paths, summary.runs, code) == ("exhausted", 2**13, 2**13, 0)

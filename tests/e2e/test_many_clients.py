@@ -20,6 +20,7 @@ from rig import rig, write_profile
 from runner import score_embed
 
 from score_embed import config
+from score_embed.fleet.messages import MAX_RESULTS
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
@@ -45,6 +46,7 @@ int main(void)
 }
 """
 PATHS = 4096
+LARGE = MANY.replace("12", "15")
 SLOWLY = ("--", "-DSLOW=1000")
 NO_MASTER = (
     ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
@@ -230,7 +232,7 @@ def test_a_fleet_is_one_whatever_kind_a_value_has(tmp_path: Path) -> None:
 
 
 def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -> None:
-    found = run(source, "--clients", "3", "--out", "o", "p.c")
+    found = run(source, "--clients", "3", "--out", "o", "p.c", *SLOWLY)
     assert check_whole(source / "o", whole) == found
     assert {client["name"] for client in found["fleet"]["clients"]} == {"1", "2", "3"}
     assert found["fleet"]["protocol"].get("given up", 0) == 0
@@ -307,19 +309,30 @@ def test_limits_hold_for_all_clients_together(source: Path, whole: Path) -> None
     check_whole(source / "o", whole)
 
 
-def test_a_full_disk(source: Path, whole: Path) -> None:
+def test_many_short_tests_are_one_result(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(LARGE)
+    found = run(tmp_path, "--clients", "2", "--out", "o", "p.c")
+    assert (found["stopped"], found["paths"], found["runs"], len(found["bugs"])) == ("exhausted", 2**15, 2**15, 1)
+    assert len(paths_of(tmp_path / "o")) == recorded(tmp_path / "o") == 2**15
+    assert sum(client["tests"] for client in found["fleet"]["clients"]) == 2**15
+    assert min(client["tests"] for client in found["fleet"]["clients"]) > 0
+    assert found["fleet"]["messages"]["Results"] * MAX_RESULTS < 2**15
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
     """The record cannot grow: the campaign ends at once with a message, and goes on when there is room."""
+    (tmp_path / "p.c").write_text(LARGE)
     limit = "ulimit -f 1200; exec"  # blocks of 1024 bytes
     command = f"{limit} {sys.executable} -m score_embed.cli.main run --clients 2 --out o p.c"
-    run(source, "--max-tests", "1", "--out", "warm", "p.c")  # building needs more
+    run(tmp_path, "--max-tests", "1", "--out", "warm", "p.c")  # building needs more
     done = subprocess.run(
-        ["bash", "-c", f"trap '' XFSZ; {command}"], cwd=source, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", f"trap '' XFSZ; {command}"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 74, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    assert 0 < recorded(source / "o") < PATHS
-    run(source, "--resume", "o")
-    check_whole(source / "o", whole)
+    assert 0 < recorded(tmp_path / "o") < 2**15
+    found = run(tmp_path, "--resume", "o")
+    assert (found["stopped"], found["paths"], found["runs"], len(found["bugs"])) == ("exhausted", 2**15, 2**15, 1)
 
 
 @pytest.mark.parametrize("clients", [1, 2])

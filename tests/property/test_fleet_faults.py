@@ -21,6 +21,7 @@ from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.reporting import Batches
 from score_embed.fleet.messages import Ack, Bye, Pairs, Peer, Results, Stored
 from score_embed.fleet.protocol import ClientAction, ServerAction, Status
+from score_embed.fleet.server.campaign import Taken
 from score_embed.fleet.server.frontier import Commit, Write
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
@@ -37,6 +38,13 @@ SUPPORT = Path(__file__).parents[1] / "support"
 def test_schedules_of_faults(part: int) -> None:
     for seed in range(10 * part, 10 * part + 10):
         survive(troubled(seed))
+
+
+@pytest.mark.parametrize("part", range(12))
+def test_schedules_of_faults_with_rounds(part: int) -> None:
+    """Clients run up to so many tests at once, and report them as one."""
+    for seed in range(10 * part + 200, 10 * part + 205):
+        survive(troubled(seed, round_tests=(2, 7, 30)[seed % 3]))
 
 
 @pytest.mark.parametrize(
@@ -66,12 +74,14 @@ def test_many_schedules_of_faults() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("clients", [1, 2, 7, 40])
 @pytest.mark.parametrize("direct", [True, False])
-def test_without_faults_every_pair_is_run_once(shape: str, clients: int, direct: bool) -> None:
-    world = survive(
-        World([Tree(shape, 300, clients)], clients, timing=TIMING, seed=clients, checked=True, direct=direct)
-    )
+@pytest.mark.parametrize("at_once", [1, 2, 20])
+def test_without_faults_every_pair_is_run_once(shape: str, clients: int, direct: bool, at_once: int) -> None:
+    tree = Tree(shape, 300, clients)
+    world = World([tree], clients, timing=TIMING, seed=clients, checked=True, direct=direct, round_tests=at_once)
+    survive(world)
+    record = world.journal.records[1]
     assert world.run_count == 300
-    assert set(world.runs) == {pair.id for pair in pairs(world.trees[0])} == set(world.journal.records[1].done)
+    assert set(world.runs) == {pair.id for pair in pairs(tree)} == {*record.done, *record.below}
 
 
 def test_a_seed_is_replayed_byte_for_byte() -> None:
@@ -113,9 +123,9 @@ class AcknowledgeBeforeCommit(Server):
         self._table.record = partial(self._record_at_once, self._table.record)  # type: ignore[method-assign]
 
     def _record_at_once(self, record, message, owner, origin):  # type: ignore[no-untyped-def]
-        new = record(message, owner, origin)
+        taken = record(message, owner, origin)
         self._table.commits._waiting.pop()()
-        return new
+        return taken
 
 
 class NoIncarnation(Client):
@@ -173,7 +183,7 @@ class LateResultDropped(Server):
     def _record_in_time(self, record, message, owner, origin):  # type: ignore[no-untyped-def]
         if owner is None and isinstance(message, Results):
             self._table.say(Stored(message.peer, message.batch, ()))
-            return 0
+            return Taken(0, 0, (), ())
         return record(message, owner, origin)
 
 

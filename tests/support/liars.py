@@ -92,7 +92,8 @@ class Liar(Client):
             self._had.update(pair.id for pair in message.pairs)
         return self._and_lie(super().receive(message, *rest))
 
-    def ran(self, result: Result, now: float) -> Any:
+    def ran(self, results: Sequence[Result], now: float) -> Any:
+        (result,) = results
         self._had.update(child.id for child in result.children)
         if self.kind == "revives" and now >= self._quiet:  # it has found what was done long ago, it says
             seed = self._trees[self.campaign - 1].seed
@@ -104,7 +105,7 @@ class Liar(Client):
             )
             result = Result(result.id, result.payload, (*result.children, *others))
             self._quiet = now + 1.0
-        return self._and_lie(super().ran(result, now))
+        return self._and_lie(super().ran((result,), now))
 
     def tick(self, *arguments: Any) -> Any:
         return self._and_lie(super().tick(*arguments))

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from score_embed.campaign.describing import Counted, Entry
+from score_embed.campaign.describing import Counted, Entry, PathTest
 from score_embed.config import Settings
 from score_embed.contract.outcome import Finished, LinkCounters, Verdict
 from score_embed.explore.checking import Seen, mark
@@ -19,11 +19,12 @@ from score_embed.explore.pair import Pair as Explored
 from score_embed.explore.tally import Tally
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.messages import Pair, Result
-from score_embed.fleet.origin import Origin, Standing
+from score_embed.fleet.origin import OWN, Origin, Standing
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.campaign_record import SAMPLE, CampaignRecord
 from score_embed.fleet.process.client import ClientOptions, ClientProcess
-from score_embed.fleet.process.payload import TestPayload
+from score_embed.fleet.process.executor import Ran
+from score_embed.fleet.process.payload import RoundPayload, TestPayload
 from score_embed.fleet.process.server import FleetServer, Hosted
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.service import MARK_BYTES, Check
@@ -34,6 +35,7 @@ from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
 STEP = 0.02  # seconds of a turn
+_ROUND = 5  # tests at once
 TIMING = Timing(
     batch_tests=8, batch_seconds=0.1, resend=0.2, resend_most=1.0, hold=0.2, rest=0.05, status=0.5, dead=3.0, stall=8.0
 )
@@ -60,9 +62,27 @@ class TreeWork:
         self.queue, self._tree, self._client = Stack(), tree, client
         self._data = {pair.id: pair.data for pair in pairs(tree)}
 
-    def run(self, pair: Pair) -> Result:
+    def run(self, pair: Pair, may_round: bool) -> Ran:
         known = Explored.from_bytes(pair.data)
-        return Result(pair.id, told(self._client, known.decided or pair.id), self._children(known))
+        if may_round and not known.decided:
+            return self._round(pair)
+        return Ran((Result(pair.id, told(self._client, known.decided or pair.id), self._children(known)),))
+
+    def _round(self, pair: Pair) -> Ran:
+        """The last one is reported by itself, as if there were something to say of it."""
+        ran, left = [pair], list(self._children(Explored.from_bytes(pair.data)))
+        while left and len(ran) < _ROUND:
+            ran.append(left.pop())
+            below = self._children(Explored.from_bytes(ran[-1].data))
+            left += below
+        if len(ran) == 1:
+            return Ran((Result(pair.id, told(self._client, pair.id), tuple(left)),))
+        *whole, last = ran
+        tests = tuple(PathTest(one.id, Verdict.RETURN, 0, path_of(one.id), 3, 0, "") for one in whole)
+        data = payloads.encode(RoundPayload(self._client, 0.01, tests, ((),), 0, None))
+        first = *left[: len(left) - len(below)], last
+        one = Result(last.id, told(self._client, last.id), below)
+        return Ran((Result(pair.id, data, first, len(tests)), one))
 
     def check(self, claim: Check) -> tuple[Finished, Seen]:
         if not claim.pair:
@@ -142,9 +162,18 @@ class ProcessWorld:
     """A campaign of `tests` tests in `folder`, honest clients `c0` …, and whoever is added as `others`: name → turn."""
 
     def __init__(
-        self, folder: Path, seed: int, tests: int, clients: int, faults_end: float = 0.0, sample: float = SAMPLE
+        self,
+        folder: Path,
+        seed: int,
+        tests: int,
+        clients: int,
+        faults_end: float = 0.0,
+        sample: float = SAMPLE,
+        own: bool = False,
     ) -> None:
-        """`sample`: what share of the tests is run again by another client."""
+        """`sample`: what share of the tests is run again by another client; `own`: clients are this user's, so they run
+        several tests at once."""
+        self._own = own
         self.now, self.tree = 100.0, Tree("uneven", tests, seed)
         self.expelled: set[str] = set()
         self.deaf: set[str] = set()
@@ -186,7 +215,7 @@ class ProcessWorld:
     # Lines ---------------------------------------------------------------------------------------------------------
 
     def origin(self, name: str) -> Origin:
-        return Origin(Standing.KEY, name, name, host=name)
+        return OWN if self._own else Origin(Standing.KEY, name, name, host=name)
 
     def send(self, source: str, target: str, frame: bytes) -> None:
         if source in self.expelled:

@@ -40,7 +40,7 @@ def test_figures_wait_as_long_as_there_is_something_to_run(explorer: Explorer, m
     assert told._counted(()) is COUNTED
     monkeypatch.undo()
     told = client(explorer, 0)
-    assert told._counted([None]) is None  # type: ignore[list-item]
+    assert told._counted([None]) is None
     assert told._counted(()) is COUNTED
 
 

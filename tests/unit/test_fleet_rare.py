@@ -154,7 +154,7 @@ def test_a_client_that_is_given_up_while_it_leaves_reports_its_results_all_the_s
     line.carry_out("one", client.leave(line.now))
     assert client.state is ClientState.LEAVING
     pair_ = line.to_run.pop("one")[1]
-    effects = client.ran(line.trees[1].run(pair_), line.now)
+    effects = client.ran((line.trees[1].run(pair_),), line.now)
     (results,) = said(effects)
     assert isinstance(results, Results)
     again = said(client.receive(Rejoin(client.peer, 1, given_up=True), line.now))
@@ -234,7 +234,7 @@ def test_what_others_could_have_is_what_the_server_knows() -> None:
     effects = client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
     (running,) = (effect.pair for effect in effects if isinstance(effect, Run))
     assert (client.waiting, client.sharable) == (2, 2)
-    client.ran(result(int.from_bytes(running.id, "big"), pair(8), pair(9)), 0.0)
+    client.ran((result(int.from_bytes(running.id, "big"), pair(8), pair(9)),), 0.0)
     assert (client.waiting, client.sharable) == (3, 2)  # one of the children runs, one is not reported yet
 
 
@@ -428,7 +428,7 @@ def test_a_pair_that_three_clients_lose_their_targets_with_is_set_aside() -> Non
         while name not in line.to_run:
             line.step()
         assert line.to_run.pop(name)[1].id == first.id
-        line.carry_out(name, client.leave(line.now, broken=True, tested=True))  # "two" counts once
+        line.carry_out(name, client.leave(line.now, broken=True, failed=first.id))  # "two" counts once
         line.settle()
         assert (line.server.counts["set aside"], line.server.campaigns[1].finished) == ((0, False), (1, True))[
             number > 3

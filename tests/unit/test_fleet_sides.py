@@ -105,7 +105,7 @@ class Line:
         """Every client ends its test, and time passes."""
         for name, (campaign, pair) in list(self.to_run.items()):
             del self.to_run[name]
-            self.carry_out(name, self.clients[name].ran(self.trees[campaign].run(pair), self.now))
+            self.carry_out(name, self.clients[name].ran((self.trees[campaign].run(pair),), self.now))
             self.settle()
         self.now += seconds
         for name, client in self.clients.items():
@@ -272,7 +272,7 @@ def test_no_more_tests_are_recorded_than_wanted(limit: int, slim: bool) -> None:
         waiting += result.children
     peer = Peer("a", 0)
     campaign = Campaign(Opened(1, b"", {tree.first.id: peer}, limit), Timing(), random.Random(0))
-    new, drop, _ = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
+    new, _, drop, _ = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
     write = campaign.frontier.take_changes()
     assert new == len(write.tests) == campaign.frontier.tests
     assert new == min(limit, 64) if not slim else new >= min(limit, 64)

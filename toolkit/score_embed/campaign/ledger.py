@@ -162,6 +162,8 @@ class Ledger:
     def enter_round(self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int) -> None:
         """The same of tests that the engine ran elsewhere. `layouts`: what their inputs consist of."""
         numbers = [self._record.layout(objects) for objects in layouts]
+        words = {test.verdict: test.verdict.value for test in tests}  # to ask an enum's member each time takes long
+        new, redundant = Came.NEW.value, Came.REDUNDANT.value
         rows: list[tuple[object, ...]] = []
         hashes, fresh = [], []
         for number, test in enumerate(tests, self.totals.runs + 1):
@@ -169,8 +171,7 @@ class Ledger:
             if is_new:
                 hashes.append(test.path_hash)
                 fresh.append(test.conditions)
-            came = Came.NEW if is_new else Came.REDUNDANT
-            end = test.verdict.value, test.code, signed(test.path_hash), is_new, came.value
+            end = words[test.verdict], test.code, signed(test.path_hash), is_new, new if is_new else redundant
             rows.append((number, test.input, *end, "", numbers[test.layout], test.output))
         self._enter_rows(rows, hashes, fresh, unchecked)
 

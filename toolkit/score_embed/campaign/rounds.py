@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from score_embed.campaign.describing import PathTest
-from score_embed.campaign.engine_loop import Begun, EngineLoop
+from score_embed.campaign.engine_loop import ORDINARY, Begun, EngineLoop
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.worker import Worker
-from score_embed.contract.outcome import Verdict
 from score_embed.engine._core import Alarm, Brought, HashSet
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
@@ -29,6 +28,7 @@ from score_embed.results.work import WorkNotes
 
 _SECONDS = 0.02  # in which the tests of a client's round begin: then it listens, and others may have what is left
 _OVERHEAD = 384  # bytes that are told of a test besides its input, at most: its output, hash, verdict
+_ENDS = {verdict.value: verdict for verdict in ORDINARY}
 _NOTE = 24  # bytes in which the engine notes what is in work
 
 
@@ -121,7 +121,7 @@ class ClientRounds:
         for row, length in zip(brought.rows, brought.lengths, strict=True):
             _, data, word, code, path, _, _, _, layout, output = row
             place = places.setdefault(layout, len(places))
-            tests.append(PathTest(data, Verdict(word), code, unsigned(path), length, place, output))
+            tests.append(PathTest(data, _ENDS[word], code, unsigned(path), length, place, output))
         return tuple(tests), tuple(known[layout] for layout in places)
 
     def _layout(self) -> int:

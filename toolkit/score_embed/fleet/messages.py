@@ -12,18 +12,20 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 5
+VERSION = 6
 
 MAX_FRAME = 4 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
 MAX_PAYLOAD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
-MAX_RESULTS = 256  # tests in a batch
+MAX_RESULTS = 256  # in a batch
+MAX_ROUND = 1024  # tests in a result
 MAX_PAIRS = 4096  # in one hand-over, and children of one test
 MAX_SHARE = 1 << 20  # bytes of pairs in one hand-over of more than one
 MAX_RECEIVERS = 64  # of one REQ
 MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
 
-PairId = Annotated[bytes, Meta(min_length=16, max_length=16)]
+PAIR_ID = 16  # bytes
+PairId = Annotated[bytes, Meta(min_length=PAIR_ID, max_length=PAIR_ID)]
 Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f-\x9f]+\Z")]
 Line = Annotated[str, Meta(max_length=1024, pattern=r"^[^\x00-\x1f\x7f-\x9f]*\Z")]  # may be shown on a terminal
 Text = Annotated[str, Meta(max_length=1024)]
@@ -64,13 +66,14 @@ class Pair(WireRecord, frozen=True):
 
 
 class Result(WireRecord, frozen=True):
-    """A pair that is done with: a test that was run, or a question that was answered without one. Its children become
-    known in the transaction in which it becomes done."""
+    """A pair that is done with: a test that was run, a question that was answered without one, or a round: the test and
+    others below it that its client ran at once. What is left of it, its children, becomes known in the transaction in
+    which the pair becomes done."""
 
     id: PairId
     payload: Annotated[bytes, Meta(max_length=MAX_PAYLOAD)]  # what it brought; the protocol does not look inside
     children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
-    is_test: bool = True
+    tests: Annotated[int, Meta(ge=0, le=MAX_ROUND)] = 1  # that were run
 
 
 class Receiver(WireRecord, frozen=True):
@@ -106,7 +109,7 @@ class Hello(FromClient, frozen=True, tag=1):
 
 class Welcome(ToClient, frozen=True, tag=2):
     """`whole`: perhaps not all results of a batch are wanted, or some are looked at closely, so pairs that are done in
-    it need their data, too. `secret`: by which the client knows the server's tickets."""
+    it need their data, too, and no result is a round. `secret`: by which the client knows the server's tickets."""
 
     epoch: Number
     campaign: Campaign
@@ -161,6 +164,11 @@ class Results(FromClient, frozen=True, tag=16):
     batch: Number
     queue: Number  # pairs the client holds: a hint
     results: Annotated[tuple[Result, ...], Meta(max_length=MAX_RESULTS)]
+
+    @property
+    def tests(self) -> int:
+        """That were run for them."""
+        return sum(result.tests for result in self.results)
 
 
 class Stored(ToClient, frozen=True, tag=17):

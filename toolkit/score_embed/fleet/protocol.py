@@ -43,7 +43,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run this pair on the target; its end is reported by `Client.ran`."""
+    """Run this pair on the target, and others below it if that is wanted; the end is reported by `Client.ran`."""
 
     pair: Pair
 

@@ -9,7 +9,7 @@ Its parts: `reporting` has the results on their way, `sharing` the pairs from an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from score_embed.fleet import tickets
@@ -126,20 +126,21 @@ class Client:
             self._event(self._event_of(message), message)
         return self._conversation.take_effects()
 
-    def ran(self, result: Result, now: float) -> list[Effect]:
-        """The pair that was to be run has been run."""
+    def ran(self, results: Sequence[Result], now: float) -> list[Effect]:
+        """The pair that was to be run has been run: its result, and those of children of it that were done with at
+        once."""
         self._conversation.now = now
-        if self._running is not None and self._running.id == result.id:
+        if self._running is not None and self._running.id == results[0].id:
             self._running = None
-            self._event(ClientEvent.RAN, result)
+            self._event(ClientEvent.RAN, results)
         return self._conversation.take_effects()
 
-    def leave(self, now: float, broken: bool = False, tested: bool = False) -> list[Effect]:
-        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `tested`:
-        the target was lost with it."""
+    def leave(self, now: float, broken: bool = False, failed: bytes = b"") -> list[Effect]:
+        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `failed`:
+        the pair that the target was lost with."""
         self._conversation.now = now
-        if broken and self._running is not None:
-            self._failed, self._running = self._running.id if tested else b"", None
+        if broken:
+            self._failed, self._running = failed, None
         if (self.state, ClientEvent.LEAVE) in CLIENT:
             self._event(ClientEvent.LEAVE, Leave(self.peer, again=False))
         return self._conversation.take_effects()
@@ -164,6 +165,11 @@ class Client:
     def campaign(self) -> int:
         """The campaign it works on, or 0."""
         return self._conversation.campaign
+
+    @property
+    def may_round(self) -> bool:
+        """A result may be of several tests."""
+        return not self._reporting.batches.whole
 
     @property
     def waiting(self) -> int:
@@ -198,7 +204,7 @@ class Client:
                 return ClientEvent.MOVED
         return _EVENTS[type(message)]
 
-    def _event(self, event: ClientEvent, what: FromServer | Result | None = None) -> None:
+    def _event(self, event: ClientEvent, what: FromServer | Sequence[Result] | None = None) -> None:
         """Look up what is to be done, do it, then see what follows from it."""
         self.state, action = CLIENT[self.state, event]
         if action is not None:
@@ -311,9 +317,11 @@ class Client:
 
     # Results ------------------------------------------------------------------------------------------------
 
-    def _book(self, result: Result) -> None:
-        if self._reporting.batches.add(result):
-            self._queue.add(result.children)
+    def _book(self, results: Sequence[Result]) -> None:
+        done = {result.id for result in results}
+        for result in results:
+            if self._reporting.batches.add(result):
+                self._queue.add([child for child in result.children if child.id not in done])
         if self.state is ClientState.BUSY:
             self._reporting.wait_for_more()
 

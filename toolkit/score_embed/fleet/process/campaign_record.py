@@ -6,9 +6,10 @@ on one target keeps, too (`campaign/ledger.py`); here are the pairs that wait, w
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -23,11 +24,11 @@ from score_embed.explore import checking
 from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.origin import APART
-from score_embed.fleet.process.payload import AnswerPayload, Reader, TestPayload
+from score_embed.fleet.process.payload import AnswerPayload, Payload, Reader, RoundPayload, TestPayload
 from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, Derived, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
-from score_embed.results.bugs import Bug
+from score_embed.results.bugs import Bug, Place
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.known_bugs import known_to
 from score_embed.results.pairs import LostTest
@@ -182,7 +183,7 @@ class CampaignRecord:
 
     # Tests --------------------------------------------------------------------------------------------------
 
-    def _read_tests(self, write: Write) -> list[tuple[Result, TestPayload | AnswerPayload | None, bytes]]:
+    def _read_tests(self, write: Write) -> list[tuple[Result, Payload | None, bytes]]:
         """The tests with what is told of them, and the pairs of those who might lie, serialised."""
         read = [(result, self._decoded(result)) for result in write.tests]
         ran = {ident: pair.data for ident, pair in write.ran.items()}
@@ -190,8 +191,8 @@ class CampaignRecord:
         ran.update(self.store.pairs.some(known))
         return [(result, told, ran.get(result.id, b"")) for result, told in read]
 
-    def _enter(self, result: Result, told: TestPayload | AnswerPayload | None, pair: bytes) -> None:
-        """A test that was run, or a pending flip that was answered: its pair is done with."""
+    def _enter(self, result: Result, told: Payload | None, pair: bytes) -> None:
+        """A test that was run, or a round, or a pending flip that was answered: its pair is done with."""
         if told is None:
             self.ledger.note(Note.CLIENT_UNREADABLE)
             self.store.pairs.done(result.id)
@@ -210,6 +211,11 @@ class CampaignRecord:
                 self._vectors.enter(ledger.totals.runs, told.entry.taken, False)
             self._claim(result, told, pair if who else b"")
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
+        elif isinstance(told, RoundPayload):
+            client.tests += len(told.tests)
+            ledger.enter_round(told.tests, told.layouts, told.unchecked)
+            self._sample(told)
+            self.store.pairs.done(result.id, told.tests[0].path_hash)
         else:
             ledger.totals.re_asked += told.again
             if told.lost is not None:
@@ -244,6 +250,13 @@ class CampaignRecord:
             derived = _derived(pair, entry.input, result, told)
         self.claims.append(Claim(self.number, about, entry.input, end, told.client, told.client, told_bug, derived))
 
+    def _sample(self, told: RoundPayload) -> None:
+        """The campaign's first test is not among them: it asks for more input than any before."""
+        for place in _sampled(self.sample, len(told.tests), self._chance):
+            test = told.tests[place]
+            end = End(test.verdict.value, test.code, test.path_hash)
+            self.claims.append(Claim(self.number, About.SAMPLE, test.input, end, told.client, told.client))
+
     def _is_sampled(self, who: str) -> bool:
         return self._chance.random() < (max(self.sample, SUSPECT) if who in self._suspects else self.sample)
 
@@ -266,15 +279,22 @@ class CampaignRecord:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
         before = self.store.pairs.path_of(result.id)
         told = self._decoded(result)
-        if before is None or not isinstance(told, TestPayload):
+        if before is None or told is None or isinstance(told, AnswerPayload):
+            return
+        if isinstance(told, RoundPayload):
+            if told.tests[0].path_hash != before:
+                self._note_difference(told.client)
             return
         entry = told.entry
         if entry.is_path and entry.path_hash != before:
-            self.ledger.tally.divergences += 1
-            file, line = (entry.place.file, entry.place.line) if entry.place else ("", 0)
-            self.ledger.note(Note.CLIENT_DIFFERS.of(told.client), file, line)
+            self._note_difference(told.client, entry.place)
 
-    def _decoded(self, result: Result) -> TestPayload | AnswerPayload | None:
+    def _note_difference(self, client: str, place: Place | None = None) -> None:
+        self.ledger.tally.divergences += 1
+        file, line = (place.file, place.line) if place else ("", 0)
+        self.ledger.note(Note.CLIENT_DIFFERS.of(client), file, line)
+
+    def _decoded(self, result: Result) -> Payload | None:
         """None if it cannot be read."""
         try:
             return self.reader.take(result.payload)
@@ -283,6 +303,18 @@ class CampaignRecord:
 
     def _client(self, name: str) -> _Attendance:
         return self._attendance.setdefault(name, _Attendance())
+
+
+def _sampled(share: float, count: int, chance: random.Random) -> Iterator[int]:
+    """Of so many places each with this probability, by how many are left out before the next: to ask for each one would
+    take as long as to read what is told of it."""
+    place = -1
+    while share > 0:
+        left_out = math.log(1 - chance.random()) // math.log(1 - share) if share < 1 else 0
+        place += 1 + int(left_out)
+        if place >= count:
+            return
+        yield place
 
 
 def _derived(pair: bytes, data: bytes, result: Result, payload: TestPayload | AnswerPayload) -> Derived:

@@ -22,9 +22,9 @@ from score_embed.fleet import service
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.conversation import Effect
 from score_embed.fleet.client.queue import Queue
-from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Result, Welcome
+from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
 from score_embed.fleet.process import job as jobs
-from score_embed.fleet.process.executor import Executor
+from score_embed.fleet.process.executor import Executor, Ran
 from score_embed.fleet.process.queue import SwitchedQueue
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.timers import Allowance
@@ -69,7 +69,7 @@ class Work(Protocol):
     @property
     def queue(self) -> Queue: ...
 
-    def run(self, pair: Pair) -> Result: ...
+    def run(self, pair: Pair, may_round: bool) -> Ran: ...
 
     def check(self, claim: service.Check) -> tuple[Finished, Seen]: ...
 
@@ -184,11 +184,13 @@ class ClientProcess:
         assert self._executor is not None
         self._busy = True
         try:
-            result = self._executor.run(pair)
+            ran = self._executor.run(pair, self._client.may_round)
         except ScoreError as error:
-            self._fail(error, tested=True)
+            self._fail(error, pair.id)
         else:
-            self._carry_out(self._client.ran(result, self._now()))
+            self._carry_out(self._client.ran(ran.results, self._now()))
+            if ran.failed is not None:
+                self._fail(ran.failed.error, ran.failed.id)
         finally:
             self._busy = False
 
@@ -211,12 +213,12 @@ class ClientProcess:
         missing = b"".join(seen.missing[: service.MAX_MISSING])
         self._caller.send(service.encode(service.Checked(peer, epoch, claim.number, *end, seen.mispredicted, missing)))
 
-    def _fail(self, error: ScoreError, tested: bool = False) -> None:
-        """The target is lost: what it was to run is for others. Report what is done, and go."""
+    def _fail(self, error: ScoreError, pair: bytes = b"") -> None:
+        """The target is lost, with this pair if any: what it was to run is for others. Report what is done, and go."""
         self._failed = error
         self._leaving = self._now()
         self._next = None
-        self._carry_out(self._client.leave(self._now(), broken=True, tested=tested))
+        self._carry_out(self._client.leave(self._now(), broken=True, failed=pair))
 
     def _leave(self) -> None:
         self._leaving = self._now()

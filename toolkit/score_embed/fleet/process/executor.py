@@ -1,28 +1,30 @@
-"""A client's work on one campaign: a worker's tests and answers as the protocol's `Result`s."""
+"""A client's work on one campaign: a worker's tests, rounds and answers as the protocol's `Result`s."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 import msgspec
 
 from score_embed.campaign.criteria import VectorReports, VectorRuns, are_wanted
 from score_embed.campaign.describing import Counted
 from score_embed.campaign.folder import beside_target, start_target
+from score_embed.campaign.rounds import ClientRounds, Most, Round
 from score_embed.campaign.worker import Worker
-from score_embed.contract.outcome import Finished
+from score_embed.contract.outcome import Finished, Run
 from score_embed.contract.words import Unflipped
-from score_embed.errors import TargetError
+from score_embed.errors import ScoreError, TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
 from score_embed.fleet import messages
-from score_embed.fleet.client.reporting import room
-from score_embed.fleet.messages import Result
+from score_embed.fleet.client.reporting import MAX_CHILDREN, room
+from score_embed.fleet.messages import MAX_PAIRS, MAX_PAYLOAD, MAX_ROUND, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.job import ReadyJob
-from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.process.payload import AnswerPayload, RoundPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.service import MARK_BYTES, Check
 from score_embed.results.pairs import LostTest
@@ -30,6 +32,25 @@ from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
 
 _SELDOM = 0.1  # seconds between two reports of figures
+
+
+class Failed(NamedTuple):
+    """The target was lost with the pair of this id."""
+
+    id: bytes
+    error: ScoreError
+
+
+class Ran(NamedTuple):
+    """What came of a pair: its result, and those of pairs below it that were done with at once."""
+
+    results: tuple[Result, ...]
+    failed: Failed | None = None
+
+
+def _most() -> Most:
+    """So that a round goes into a result."""
+    return Most(MAX_ROUND, MAX_PAYLOAD, MAX_PAIRS - 1, MAX_CHILDREN)
 
 
 class Executor:
@@ -50,13 +71,16 @@ class Executor:
         self._worker.explorer.stop_if(wants_end)
         vectors = VectorRuns(self._target, image.sites) if are_wanted(settings) else None
         self._vectors = VectorReports(vectors) if vectors is not None else None
-        self.queue = StrategyQueue(self._worker.order(vectors))
+        order = self._worker.order(vectors)
+        self.queue = StrategyQueue(order)
+        self._rounds = ClientRounds(self._worker, order, work, _most()) if vectors is None else None
         self._tests = 0
         self._counted_at = 0.0
         self._unflipped: set[tuple[int, Unflipped]] = set()  # that were told of
 
-    def run(self, pair: messages.Pair) -> Result:
-        """Run the pair that was just taken from the queue, or answer it.
+    def run(self, pair: messages.Pair, may_round: bool) -> Ran:
+        """Run the pair that was just taken from the queue, or answer it; `may_round`: and others below it, if that is
+        quick.
 
         Raises TargetError if it cannot be run here.
         """
@@ -64,25 +88,56 @@ class Executor:
         assert mine is not None
         assert mine.id == pair.id
         if self._work is not None and not self._work.begin(mine.id):
-            return self._result(mine, 0.0, False, (), self._worker.given_up(mine))
+            return Ran((self._result(mine, 0.0, False, (), self._worker.given_up(mine)),))
         self._in_work = True
         try:
-            result = self._answer(mine) if mine.pending else self._test(mine)
+            ran = Ran((self._answer(mine),)) if mine.pending else self._run(mine, may_round)
         except TargetError:
             self._in_work = False
             raise
         self._in_work = False
-        return result
+        return ran
 
     def rest(self) -> None:
         """Nothing waits here."""
         if self._work is not None:
             self._work.rest()
 
-    def _test(self, pair: Pair) -> Result:
-        self._tests += 1
+    def _run(self, pair: Pair, may_round: bool) -> Ran:
         began = time.perf_counter()
-        test = self._worker.finish(pair, self._worker.begin(pair, self._tests))
+        found = self._rounds.go(pair, self._tests + 1, self.queue.runs) if self._rounds and may_round else None
+        if found is None:
+            return Ran((self._test(pair, self._worker.begin(pair, self._tests + 1), began),))
+        results: list[Result] = []
+        if found.tests:
+            self._tests += len(found.tests)
+            results.append(self._round(pair, found, time.perf_counter() - began))
+            began = time.perf_counter()
+        failed = None
+        if found.begun is not None:
+            last, run = found.begun
+            try:
+                results.append(self._test(last, run, began))
+            except TargetError as error:
+                if not results:
+                    raise
+                failed = Failed(last.id, error)
+        return Ran(tuple(results), failed)
+
+    def _round(self, pair: Pair, found: Round, seconds: float) -> Result:
+        """What the engine has brought, and the test that it has left to be finished, if any, is still to be done."""
+        left, ranks = [one for _, one in found.left], [rank for rank, _ in found.left]
+        self.queue.runs = found.runs
+        children = self.queue.derived(left, ranks)
+        if found.begun is not None:
+            children += self.queue.derived([found.begun.pair])
+        counted = self._counted(children)
+        told = RoundPayload(self._client, seconds, found.tests, found.layouts, found.unchecked, counted)
+        return Result(pair.id, payloads.encode(told), children, len(found.tests))
+
+    def _test(self, pair: Pair, begun: Run, began: float) -> Result:
+        self._tests += 1
+        test = self._worker.finish(pair, begun)
         entry = self._worker.entry(test)
         if self._vectors is not None and test.outcome.is_path:
             entry = msgspec.structs.replace(entry, taken=self._vectors.look(test.run, test.finished))
@@ -115,9 +170,9 @@ class Executor:
     ) -> Result:
         """Of a pair that was no test."""
         data = payloads.encode(AnswerPayload(self._client, seconds, again, self._counted(children), lost))
-        return Result(pair.id, data, self.queue.derived(children), is_test=False)
+        return Result(pair.id, data, self.queue.derived(children), tests=0)
 
-    def _counted(self, children: Sequence[Pair]) -> Counted | None:
+    def _counted(self, children: Sequence[object]) -> Counted | None:
         """What was counted. Mere figures wait for a later result, if there will be one: client and server would work on
         them with each test."""
         explorer, now = self._worker.explorer, time.monotonic()

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from score_embed.campaign.describing import Counted, Entry
+from score_embed.campaign.engine_loop import ORDINARY
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note, Unflipped
 from score_embed.errors import ScoreError
@@ -19,9 +20,10 @@ from score_embed.explore import pair as explored
 from score_embed.explore.tally import TallyRows
 from score_embed.fleet import messages
 from score_embed.fleet.messages import DecodeError, Result, Results
-from score_embed.fleet.process.payload import Reader, TestPayload
+from score_embed.fleet.process.payload import Payload, Reader, RoundPayload, TestPayload
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.testcase import Named
 from score_embed.results.vectors import require_taken
 
 _MOST_TIMES = 1 << 32  # how often something was counted between two reports
@@ -57,12 +59,12 @@ class Inspector:
         self._calls: set[tuple[str, str, int]] = set()
         self._unflipped: set[tuple[int, Unflipped]] = set()
 
-    def inspect(self, message: Results) -> None:
-        """Raises Unsound."""
+    def inspect(self, message: Results, may_round: bool) -> None:
+        """`may_round`: not all its tests have to be looked at. Raises Unsound."""
         bare: set[bytes] = set()  # known without data: their results have to follow
         for result in message.results:
             bare.discard(result.id)
-            self._result(result, message.peer.client)
+            self._result(result, message.peer.client, may_round)
             for child in result.children:
                 if child.data:
                     _pair(child)
@@ -71,15 +73,15 @@ class Inspector:
         if bare:
             raise Unsound("a test without its data, and without its result behind it")
 
-    def _result(self, result: Result, client: str) -> None:
+    def _result(self, result: Result, client: str, may_round: bool) -> None:
         try:
             told = self._reader.read(result.payload)
         except DecodeError as error:
             raise Unsound(f"a result that makes no sense: {error}") from None
         if told.client != client:
             raise Unsound("a result in another client's name")
-        if isinstance(told, TestPayload) is not result.is_test:
-            raise Unsound("a result that is none of a test")
+        if _tests_of(told) != result.tests:
+            raise Unsound("a result that is not of as many tests as it says")
         if told.counted is not None:
             self._tally(told.counted.tally)
             self._refused(told.counted.refused)
@@ -87,6 +89,10 @@ class Inspector:
         if isinstance(told, TestPayload):
             self._test(told)
             _check_loss(told.entry, told.counted, result)
+        if isinstance(told, RoundPayload):
+            if not may_round:
+                raise Unsound("tests of which nobody could look at each")
+            self._round(told)
 
     def _test(self, told: TestPayload) -> None:
         entry = told.entry
@@ -94,10 +100,7 @@ class Inspector:
             raise Unsound("a path of a test that was lost")
         if not 0 <= entry.path_hash < 1 << 64:
             raise Unsound("a path's hash of more than 64 bits")
-        for named in entry.objects:
-            most = messages.MAX_INPUT if named.kind in ("bytes", "text") else _MOST_NUMBER
-            if len(named.name) > _LONGEST or not (0 <= named.offset <= messages.MAX_INPUT and 0 <= named.size <= most):
-                raise Unsound("an input that is none")
+        _check_inputs(entry.objects)
         if entry.taken is not None:
             if not entry.is_path:
                 raise Unsound("vectors of a test that took no path")
@@ -109,6 +112,13 @@ class Inspector:
             if not entry.verdict.is_bug:
                 raise Unsound("the place of a bug, of a test that shows none")
             _place(entry.place)
+
+    def _round(self, told: RoundPayload) -> None:
+        for layout in told.layouts:
+            _check_inputs(layout)
+        for test in told.tests:
+            if test.verdict not in ORDINARY or test.layout >= len(told.layouts):
+                raise Unsound("a test that is no ordinary one, among those that are")
 
     def _refused(self, refused: Iterable[tuple[str, str, int, int]]) -> None:
         for call, file, line, count in refused:
@@ -134,6 +144,19 @@ class Inspector:
             raise Unsound("a site that the program does not have")
         _remember(self._notes, notes)
         _remember(self._unflipped, {(index, why) for index, why, _ in tally.unflipped})
+
+
+def _tests_of(told: Payload) -> int:
+    if isinstance(told, RoundPayload):
+        return len(told.tests)
+    return 1 if isinstance(told, TestPayload) else 0
+
+
+def _check_inputs(objects: Iterable[Named]) -> None:
+    for named in objects:
+        most = messages.MAX_INPUT if named.kind in ("bytes", "text") else _MOST_NUMBER
+        if len(named.name) > _LONGEST or not (0 <= named.offset <= messages.MAX_INPUT and 0 <= named.size <= most):
+            raise Unsound("an input that is none")
 
 
 def _check_loss(entry: Entry, counted: Counted | None, result: Result) -> None:

@@ -26,8 +26,8 @@ class StrategyQueue:
         self._strategy = strategy
         self._held: dict[bytes, _Held] = {}
         self._lanes: dict[bytes, list[tuple[bytes, bytes]]] = {}  # heaps: rank, id; what is not in `_held` so has gone
-        self._derived: dict[bytes, Pair] = {}
-        self._runs = 0
+        self._derived: dict[bytes, tuple[Pair, bytes | None]] = {}
+        self.runs = 0  # that have brought pairs
         self.taken: Pair | None = None  # the last one
 
     def __len__(self) -> int:
@@ -36,20 +36,22 @@ class StrategyQueue:
     def __iter__(self) -> Iterator[messages.Pair]:
         return (held.given for held in self._held.values())
 
-    def derived(self, pairs: Sequence[Pair]) -> tuple[messages.Pair, ...]:
-        """Pairs that a run here has brought, as others may have them. The protocol will add those that stay."""
-        self._derived = {pair.id: pair for pair in pairs}
+    def derived(self, pairs: Sequence[Pair], ranks: Sequence[bytes] = ()) -> tuple[messages.Pair, ...]:
+        """Pairs that runs here have brought, as others may have them. The protocol will add those that stay. `ranks`:
+        theirs, if they have some already."""
+        for number, pair in enumerate(pairs):
+            self._derived[pair.id] = pair, ranks[number] if ranks else None
         return tuple(messages.Pair(pair.id, pair.depth, pair.to_bytes()) for pair in pairs)
 
     def add(self, pairs: Iterable[messages.Pair]) -> None:
         for flip, given in enumerate(pairs):
             if given.id not in self._held:
-                pair = self._derived.get(given.id) or Pair.from_bytes(given.data)
-                self._push(_Held(ranked(self._strategy, pair, self._runs, flip), given, pair))
-        self._runs += 1
-        self._derived = {}
+                pair, rank = self._derived.get(given.id) or (Pair.from_bytes(given.data), None)
+                self._push(_Held(rank or ranked(self._strategy, pair, self.runs, flip), given, pair))
+        self.runs += 1
 
     def take(self) -> messages.Pair:
+        self._derived.clear()  # what was not added is another's
         while True:
             self._forget()
             lane = next_lane(self._strategy, self._lanes)

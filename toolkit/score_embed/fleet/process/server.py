@@ -193,7 +193,7 @@ class FleetServer:
         if inspector is None:
             return False
         try:
-            inspector.inspect(results)
+            inspector.inspect(results, may_round=not origin.is_foreign)
         except Unsound as error:
             self._carry_out(self.protocol.fault(results.peer.client, origin, f"it reported {error}", self._now()))
             return False

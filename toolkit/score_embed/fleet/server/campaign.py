@@ -16,10 +16,11 @@ FAILURES = 3  # of different clients with a pair, until it is set aside
 
 
 class Taken(NamedTuple):
-    """What became of results: how many were new; the children that are not the owner's, since they are done, or
-    another's; the tests that were not taken, since their pairs were never the author's."""
+    """What became of results: how many were new, and how many tests these are; the children that are not the owner's,
+    since they are done, or another's; the tests that were not taken, since their pairs were never the author's."""
 
     new: int
+    tests: int
     drop: tuple[bytes, ...]
     refused: tuple[bytes, ...]
 
@@ -39,7 +40,7 @@ class Campaign:
         """Take results in, each once; their children are the owner's from now on. A client can only be done with pairs
         that it was given, or found below those: of any other neither the result nor a child is taken. `done`: children
         that are done; who says that it has found them now lies."""
-        new = 0
+        new = tests = 0
         drop: list[bytes] = []
         refused: list[bytes] = []
         void: set[bytes] = set()  # found below what is refused
@@ -58,8 +59,9 @@ class Campaign:
                 continue
             children = tuple(child for child in result.children if child.data or last.get(child.id, -1) > place)
             drop += self._take_children(result.id, children, owner, author, done)
-            new += self.frontier.done(result)
-        return Taken(new, tuple(drop[:MAX_DROP]), tuple(refused))
+            if self.frontier.done(result):
+                new, tests = new + 1, tests + result.tests
+        return Taken(new, tests, tuple(drop[:MAX_DROP]), tuple(refused))
 
     def fail(self, ident: bytes, peer: Peer, witness: str) -> bool:
         """A client has lost its target with a pair of its own. True if that is one too many, and the pair is set

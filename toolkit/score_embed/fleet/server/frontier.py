@@ -153,7 +153,7 @@ class Frontier:
             self._ran[result.id] = pair
         self._moved.pop(result.id, None)
         self._tests[result.id] = result
-        self.tests += result.is_test
+        self.tests += result.tests
         return True
 
     def set_aside(self, ident: bytes) -> None:

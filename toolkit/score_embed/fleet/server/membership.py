@@ -57,7 +57,7 @@ class Members:
             return None
         if self._table.is_over(peer):
             if isinstance(message, Results):
-                self._table.counts["repeated"] += len(message.results) - self._table.record(message, None, origin)
+                self._table.counts["repeated"] += message.tests - self._table.record(message, None, origin).tests
             self._table.say(Rejoin(peer, self._table.epoch, given_up=True))
             return None
         if isinstance(message, Hello):

@@ -259,17 +259,17 @@ class Server:
         self._members.ask_to_join(session, message)
 
     def _record(self, session: Session, message: Results) -> None:
-        new = self._table.record(message, session.peer, session.origin)
+        taken = self._table.record(message, session.peer, session.origin)
         self._note_queue(session, message)
-        session.tests += new
-        if new:
+        session.tests += taken.tests
+        if taken.new:
             session.useful = self._table.now
         # it is not: else nobody would ask it for pairs, for which others wait
-        if new and session.status is Status.IDLE:
+        if taken.new and session.status is Status.IDLE:
             session.status = Status.BUSY
             self._table.moved(session)
         if message.batch > session.batch and not self.full:
-            self._table.counts["repeated"] += len(message.results) - new
+            self._table.counts["repeated"] += message.tests - taken.tests
             session.batch = message.batch
 
     def _note_queue(self, session: Session, message: Results | Alive) -> None:

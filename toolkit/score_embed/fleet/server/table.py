@@ -15,7 +15,7 @@ from score_embed.fleet.messages import FromServer, Peer, Results, Stored
 from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, Status, Timing, Wake
 from score_embed.fleet.server.admission import Admission, Expel
-from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.campaign import Campaign, Taken
 from score_embed.fleet.server.frontier import Commit, Commits, Past
 from score_embed.fleet.server.sessions import Deals, Session
 from score_embed.fleet.timers import Timers
@@ -91,11 +91,11 @@ class StatusTable:
 
     # What is said and kept ----------------------------------------------------------------------------------
 
-    def record(self, message: Results, owner: Peer | None, origin: Origin) -> int:
-        """Put results into the record; says how many were new."""
+    def record(self, message: Results, owner: Peer | None, origin: Origin) -> Taken:
+        """Put results into the record; says what became of them."""
         campaign = self.campaigns.get(message.campaign)
         if campaign is None:
-            return 0
+            return Taken(0, 0, (), ())
         children = [
             child.id for result in message.results for child in result.children if child.id not in campaign.frontier
         ]
@@ -104,7 +104,7 @@ class StatusTable:
         taken = campaign.record(message, owner, done)
         self.counts["refused"] += len(taken.refused)
         self.say_then(Stored(message.peer, message.batch, taken.drop, taken.refused))
-        return taken.new
+        return taken
 
     def say(self, message: FromServer) -> None:
         self._effects.append(Send(message, message.to))

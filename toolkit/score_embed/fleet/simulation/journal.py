@@ -6,7 +6,7 @@ import random
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
-from score_embed.fleet.messages import Pair, Peer
+from score_embed.fleet.messages import PAIR_ID, Pair, Peer
 from score_embed.fleet.server.frontier import Commit, Opened, Snapshot, Write
 
 
@@ -21,6 +21,7 @@ class Record:
     known: dict[bytes, Pair] = field(default_factory=dict)  # and not done
     owner: dict[bytes, Peer | None] = field(default_factory=dict)
     done: dict[bytes, None] = field(default_factory=dict)
+    below: dict[bytes, None] = field(default_factory=dict)  # done in rounds that began with others
 
 
 class Journal:
@@ -35,8 +36,10 @@ class Journal:
 
     def _apply(self, record: Record, write: Write) -> None:
         for result in write.tests:
-            if result.id in record.done:
+            below = [result.payload[at : at + PAIR_ID] for at in range(0, len(result.payload), PAIR_ID)]
+            if any(ident in record.done or ident in record.below for ident in (result.id, *below)):
                 raise Violation("a pair was recorded twice")
+            record.below.update(dict.fromkeys(below))
             record.done[result.id] = None
             record.known.pop(result.id, None)
             record.owner.pop(result.id, None)
@@ -75,7 +78,7 @@ class Journal:
 
     @property
     def done(self) -> int:
-        return sum(len(record.done) for record in self.records.values())
+        return sum(len(record.done) + len(record.below) for record in self.records.values())
 
 
 def image(campaign: int) -> bytes:

@@ -75,7 +75,8 @@ class Node:
 
 @dataclass
 class World:
-    """A fleet at work. `checked`: every message is encoded and decoded, and what must never happen is watched."""
+    """A fleet at work. `checked`: every message is encoded and decoded, and what must never happen is watched;
+    `round_tests`: that a client runs at once, at most."""
 
     trees: Sequence[Explorable]  # a campaign each
     clients: int
@@ -85,6 +86,7 @@ class World:
     seed: int = 0
     checked: bool = False
     direct: bool = True  # clients reach each other
+    round_tests: int = 1
     server_type: type[Server] = Server
     client_type: type[Client] = Client
     journal_type: type[Journal] = Journal
@@ -190,11 +192,11 @@ class World:
         if node.client is not None:
             self._carry_out(node, node.client.receive(message, self.now, direct))
 
-    def _client_ran(self, node: Node, life: int, result: Result) -> None:
+    def _client_ran(self, node: Node, life: int, results: Sequence[Result]) -> None:
         if node.client is None or life != node.life:
             return
-        node.tests += 1
-        self._carry_out(node, node.client.ran(result, self.now))
+        node.tests += sum(result.tests for result in results)
+        self._carry_out(node, node.client.ran(results, self.now))
 
     def _client_wakes(self, node: Node, life: int, at: float) -> None:
         if node.client is not None and life == node.life and at == node.wakes_at:
@@ -228,6 +230,17 @@ class World:
                     self._end(node)
 
     def _run(self, node: Node, pair: Pair) -> None:
+        """The pair, and as many below it as are run at once. The last of several is reported by itself."""
+        ran, results, waiting = [pair], [self._test(node, pair)], list[Pair]()
+        while len(ran) < self.round_tests and (waiting := [*waiting, *results[-1].children]):
+            ran.append(waiting.pop())
+            results.append(self._test(node, ran[-1]))
+        if len(ran) > 1:
+            below = b"".join(one.id for one in ran[1:-1])
+            results = [Result(pair.id, below, (*waiting, ran[-1]), len(ran) - 1), results[-1]]
+        self._at(node.free_at, self._client_ran, node, node.life, results)
+
+    def _test(self, node: Node, pair: Pair) -> Result:
         self.run_count += 1
         self.runs[pair.id] += 1
         if self.checked:
@@ -238,7 +251,7 @@ class World:
         seconds = tree.seconds(pair, self.costs.test)
         node.free_at = max(self.now, node.free_at) + seconds
         node.busy += seconds
-        self._at(node.free_at, self._client_ran, node, node.life, tree.run(pair))
+        return tree.run(pair)
 
     def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
         kind = type(message).__name__
