@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from reported import pair
 
 from score_embed.campaign.describing import Counted, PathTest
 from score_embed.campaign.engine_loop import Begun
@@ -25,10 +26,6 @@ from score_embed.results.parts import Memory
 
 TESTS = (PathTest(b"a", Verdict.RETURN, 0, 1, 3, 0, ""), PathTest(b"b", Verdict.EXIT, 2, 2, 3, 0, "x"))
 LOST = TargetError("the board is gone")
-
-
-def pair(name: str, depth: int = 1) -> Pair:
-    return Pair(name.encode().rjust(16), name.encode(), depth, depth, depth, 0, 0)
 
 
 FIRST, LEFT, LATER, BEGUN = pair("first"), pair("left", 2), pair("later", 3), pair("begun", 4)

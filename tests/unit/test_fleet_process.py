@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import recorded
 from msgspec import structs
+from reported import begin, pair, said, write
 
 from score_embed import config
 from score_embed.campaign.describing import Counted, Entry
@@ -37,7 +37,6 @@ from score_embed.fleet.process.payload import AnswerPayload, Reader, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.server.checks import About, End, Settled
-from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.results.coverage import Direction
@@ -52,14 +51,6 @@ from score_embed.solve.chain import SolverStats
 NO_TALLY = Tally().rows()
 
 
-def pair(name: str, depth: int = 1) -> Pair:
-    return Pair(name.encode().rjust(16), name.encode(), depth, depth, depth, 0, 0)
-
-
-def said(one: Pair) -> messages.Pair:
-    return messages.Pair(one.id, one.neg_limit, one.to_bytes())
-
-
 def a_test(tally: TallyRows = NO_TALLY, client: str = "1", **fields: Any) -> TestPayload:
     plain = Entry(b"in", Verdict.RETURN, 0, 5, 3, True, False, (Named("x", 0, 2, "bytes"),), None, b"o\n", (), False, 0)
     counted = Counted(tally, LinkCounters(1, 2), Memory(5, 6))
@@ -70,17 +61,9 @@ def result(one: Pair, path: int, *said_more: Any, children: Sequence[Pair] = (),
     return Result(one.id, payloads.encode(a_test(*said_more, path_hash=path, **fields)), tuple(map(said, children)))
 
 
-def write(campaign: CampaignRecord, *tests: Result, **parts: object) -> None:
-    campaign.apply(Write(campaign.number, tests, **{"known": (), "moved": (), **parts}))  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A campaign that has found something already, with one pair left."""
-    recorded.write(tmp_path)
-    for part in ("tests", "bugs"):
-        (tmp_path / part).mkdir()
-    return tmp_path
+    return begin(tmp_path)
 
 
 # The record -----------------------------------------------------------------------------------------------------

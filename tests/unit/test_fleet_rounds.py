@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import recorded
 from msgspec import structs
 from process_world import ProcessWorld, TreeWork
+from reported import begin, pair, said, write
 from test_fleet_sides import Line
 
 from score_embed.campaign.describing import PathTest
@@ -31,7 +31,6 @@ from score_embed.fleet.process.inspection import Inspector, Unsound
 from score_embed.fleet.process.payload import Reader, RoundPayload, TestPayload
 from score_embed.fleet.protocol import Run, Send, Timing
 from score_embed.fleet.server.checks import About, End
-from score_embed.fleet.server.frontier import Write
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named
@@ -40,15 +39,7 @@ X, Y = (Named("x", 0, 2, "bytes"),), (Named("x", 0, 2, "bytes"), Named("y", 2, 4
 MAP = SourceMap("/", {7: Position("p.c", 1, "f")}, {}, (), 0, (), (), {}, ())
 
 
-def pair(name: str, depth: int = 1) -> Pair:
-    return Pair(name.encode().rjust(16), name.encode(), depth, depth, depth, 0, 0)
-
-
 FIRST, BELOW, LEFT = pair("first"), pair("below"), pair("left", 2)
-
-
-def said(one: Pair) -> messages.Pair:
-    return messages.Pair(one.id, one.neg_limit, one.to_bytes())
 
 
 def a_path(path: int, **fields: Any) -> PathTest:
@@ -63,16 +54,9 @@ def result(*tests: PathTest, left: Sequence[Pair] = (), one: Pair = FIRST, **abo
     return Result(one.id, payloads.encode(a_round(*tests, **about)), tuple(map(said, left)), len(tests))
 
 
-def write(campaign: CampaignRecord, *tests: Result, **parts: object) -> None:
-    campaign.apply(Write(campaign.number, tests, **{"known": (), "moved": (), **parts}))  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    recorded.write(tmp_path)
-    for part in ("tests", "bugs"):
-        (tmp_path / part).mkdir()
-    return tmp_path
+    return begin(tmp_path)
 
 
 # The record -----------------------------------------------------------------------------------------------------
@@ -116,7 +100,7 @@ def test_rounds_here_and_elsewhere_are_booked_alike(tmp_path: Path) -> None:
     for elsewhere in (False, True):
         folder = tmp_path / str(elsewhere)
         folder.mkdir()
-        recorded.write(folder)
+        begin(folder)
         with closing(Store.open(folder)) as record:
             ledger = CampaignRecord(record, b"image").ledger
             if elsewhere:
