@@ -143,6 +143,25 @@ def test_mixed_goes_depth_first_while_nothing_new_is_covered() -> None:
     assert waiting.take() is None
 
 
+@pytest.mark.parametrize(("something_new", "depth_first"), [(True, 1 / 4), (False, 4 / 6)])
+def test_shares_of_a_mixed_queue_are_of_the_work(something_new: bool, depth_first: float) -> None:
+    """A test that brings 20 others is as much work as six that bring none."""
+    covered = {1}
+    waiting = queue("mixed", covered=covered)
+    waiting.add(covered_pairs(20_000))
+    for _ in range(0 if something_new else 300):
+        owner(waiting)
+    work: Counter[int] = Counter()
+    for number in range(3000):
+        if something_new:
+            covered.add(number)
+        _, lane = owner(waiting)
+        children = 0 if lane == 1 else 20
+        work[lane] += 4 + children
+        waiting.add(covered_pairs(children, 30_000 + 20 * number))
+    assert abs(work[1] / work.total() - depth_first) < 0.02
+
+
 def test_a_hard_question_is_the_end_of_a_mixed_turn() -> None:
     waiting = queue("mixed", covered={1})
     hard = [one.but(pending=1, targets=range(2, 3)) for one in covered_pairs(20, 5000)]

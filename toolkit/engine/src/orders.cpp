@@ -17,10 +17,12 @@ namespace {
 constexpr u32 LAST = 0xFFFFFFFF;
 // Of `Mixed`, whose orders are coverage, dfs and random; measured with bench/orders.py.
 constexpr std::size_t ORDERS = 3;
-constexpr double SHARES[ORDERS] = {2, 1, 1};             // of the turns
+constexpr double FRESH_SHARES[ORDERS] = {2, 1, 1};       // of the work while tests cover something new
+constexpr double STALE_SHARES[ORDERS] = {1, 4, 1};       // and when they have not for long
 constexpr u8 FRESH[8] = {0, 0, 0, 0, 0, 0, 1, 2};        // whose a pair is while tests cover something new: by chance
 constexpr u8 STALE[8] = {0, 1, 1, 1, 1, 1, 1, 2};        // and when they have not for long
 constexpr unsigned TURN = 8;                             // pairs
+constexpr double CHILD = 0.25;                           // of a test's work is what one child more takes
 constexpr u64 PATIENCE = 256;                            // pairs without anything new; later a quarter of all
 constexpr double UNIT = double(u64(1) << 40);            // of the clocks of `Random`
 constexpr double TO_64 = 18446744073709551616.0;  // 2 to the power of 64
@@ -174,17 +176,20 @@ class Mixed final : public Order {
         : seed_(u64(seed.value)), covered_(covered), uncovered_(covered), random_(seed) {}
 
     Rank rank(nb::handle pair, Flip flip) override {
-        std::size_t lane = owner(pair_of(pair));
-        return orders_[lane]->rank(pair, flip).behind(u8(lane));
+        if (taken_) work_ += CHILD;  // what waits from the beginning is nobody's
+        return ranked(pair, flip);
     }
 
     Rank on_top(nb::handle pair, const Rank &rank) override {
         std::size_t lane = rank[0];
         if (lane >= ORDERS) throw std::invalid_argument("a rank of another order");
         Rank now = rank.without_first();
-        if (!lane && owner(pair_of(pair))) return this->rank(pair, UncoveredFirst::flip(now));
+        if (!lane && owner(pair_of(pair))) {
+            work_ = 0;  // it is not run yet
+            return ranked(pair, UncoveredFirst::flip(now));
+        }
         if (pair_of(pair).pending) {  // its question may take longer than many tests
-            had_[lane] += (TURN - 1) / SHARES[lane];
+            work_ += TURN - 1;
             left_ = 0;
         }
         return orders_[lane]->on_top(pair, now).behind(u8(lane));
@@ -192,13 +197,19 @@ class Mixed final : public Order {
 
     u8 turn(const std::vector<u8> &lanes) override {
         look();
+        had_[lane_] += work_ / (is_stale() ? STALE_SHARES : FRESH_SHARES)[lane_];
         if (!left_ || !is_among(lanes, lane_)) lane_ = next(lanes), left_ = TURN;
         --left_;
-        had_[lane_] += 1 / SHARES[lane_];
+        work_ = 1;
         return u8(lane_);
     }
 
   private:
+    Rank ranked(nb::handle pair, Flip flip) {
+        std::size_t lane = owner(pair_of(pair));
+        return orders_[lane]->rank(pair, flip).behind(u8(lane));
+    }
+
     static bool is_among(const std::vector<u8> &lanes, std::size_t lane) {
         return std::find(lanes.begin(), lanes.end(), lane) != lanes.end();
     }
@@ -223,9 +234,10 @@ class Mixed final : public Order {
 
     std::size_t owner(const Pair &pair) const {
         if (uncovered_.leads_on(pair)) return 0;
-        const u8 *owners = taken_ - grown_ > std::max(PATIENCE, taken_ / 4) ? STALE : FRESH;
-        return owners[(pair.id[0] + seed_) % 8];
+        return (is_stale() ? STALE : FRESH)[(pair.id[0] + seed_) % 8];
     }
+
+    bool is_stale() const { return taken_ - grown_ > std::max(PATIENCE, taken_ / 4); }
 
     u64 seed_;
     Covered covered_;
@@ -233,7 +245,8 @@ class Mixed final : public Order {
     DepthFirst depth_;
     Random random_;
     Order *orders_[ORDERS] = {&uncovered_, &depth_, &random_};
-    double had_[ORDERS] = {};  // turns of each by its share
+    double had_[ORDERS] = {};  // work of each by its share
+    double work_ = 0;          // since a pair was taken: its test, and what came of it
     std::size_t lane_ = 0;     // whose turn it is
     unsigned left_ = 0;        // and for how many pairs more
     u64 taken_ = 0;            // pairs
