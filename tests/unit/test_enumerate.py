@@ -16,7 +16,7 @@ from score_embed.formula.domain import FULL, all_rows, cost, rows_product, rows_
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve import enumerate
 from score_embed.solve.enumerate import EnumerateLayer
-from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.query import Answer, Limit, Query, Result
 
 A, B = build.byte(3), build.byte(5)
 INDICES = (3, 5)
@@ -202,6 +202,39 @@ def test_larger_slices_and_too_much_work_go_on() -> None:
     small = build.binary(Kind.ULT, A, constant(9, 8))
     assert ask(EnumerateLayer(inner, work=65_535), [small], below(3)).result is Result.SAT
     assert inner.asked == 5
+
+
+def test_work_on_three_bytes_and_more_is_earned() -> None:
+    """Of four bytes two are bound together, and the others leave too many: that comes out when those two are done."""
+    limit = Limit()
+    layer = EnumerateLayer(Inner(), limit, work=4_000_000)
+    others = build.binary(Kind.ADD, build.byte(6), build.byte(7))
+
+    def in_vain(number: int) -> list[Expr]:
+        both = build.binary(Kind.XOR, TOTAL, constant(number, 32))
+        for _ in range(10):
+            both = build.binary(Kind.XOR, build.binary(Kind.MUL, both, TOTAL), constant(number, 32))
+        every = build.binary(Kind.ADD, build.zext(others, 32), build.binary(Kind.MUL, TOTAL, constant(number, 32)))
+        return [build.binary(Kind.ULT, both, constant(1 << 30, 32)), build.binary(Kind.ULT, every, constant(77, 32))]
+
+    def given_up(numbers: range) -> int:
+        limit.gave_up.clear()
+        for number in numbers:
+            assert ask(layer, in_vain(number)[:1], in_vain(number)[1]).layer == Layer.MODEL
+        return limit.gave_up[Layer.ENUMERATE]
+
+    assert cost(in_vain(1)[0]) * 65_536 > 1_000_000  # more than a question may take that has earned nothing
+    assert given_up(range(1, 5)) == 0
+    given_up(range(5, 200))
+    assert given_up(range(200, 210)) == 10
+    # Two bytes are tried whatever was earned, and earn nothing for others.
+    for number in range(300, 310):
+        assert ask(layer, [], in_vain(number)[0]).layer == Layer.ENUMERATE
+    assert given_up(range(210, 220)) == 10
+    few = [build.binary(Kind.ULT, build.byte(index), constant(3, 8)) for index in (3, 5, 6, 7)]
+    for number in range(400, 420):
+        assert ask(layer, few, in_vain(number)[1]).layer == Layer.ENUMERATE
+    assert given_up(range(420, 424)) == 0
 
 
 def test_of_three_bytes_where_the_path_leaves_them_few_values() -> None:

@@ -6,6 +6,9 @@ looked at by themselves first; what is left of each such group is put together w
 
 The assignments that satisfy a set of conditions (*rows*) are kept. A path's questions each add one condition, and the
 next path shares most of them, so a question mostly has to look at the few rows that its last condition is new to.
+
+Of three bytes and more, it may come out only after millions of rows that they are too many. So work on those is earned,
+as in local.py, by questions of as many bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from score_embed.formula.expr import Expr
 from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 WORK = 200_000_000  # operations that one question may take
+_LEAST = 1_000_000  # those that it may take however little is left
+_SHARE = 8  # a question of three bytes and more may use one part in so many of what is left
 _MOST_BYTES = 8
 _MOST_ROWS = 1 << 20
 _ROWS_KEPT = 4_000_000  # eight bytes each
@@ -88,6 +93,7 @@ class EnumerateLayer:
     def __init__(self, inner: Solver, limit: Limit | None = None, work: int = WORK) -> None:
         self._inner, self._limit, self._work = inner, limit or Limit(), work
         self._left = work  # of a question's
+        self._earned: dict[int, int] = {}  # by the number of bytes: what is left for questions of so many
         self._known: OrderedDict[_Constraint, Rows[int]] = OrderedDict()  # the one used last is last
         self._rows_kept = 0
 
@@ -97,15 +103,16 @@ class EnumerateLayer:
             return self._inner.solve(query)
         sets = tuple(query.sets.get(index, FULL) for index in indices)
         path = _Constraint(indices, sets, frozenset(query.several))
-        self._left = self._work
+        self._left = allowed = self._allowed(len(indices))
         try:
             rows = self._find(path, query.several)
             hits, misses = self._split(query.target, indices, rows)
-        except _TooMany:
+        except (_TooMany, _TooMuch) as error:
+            self._earn(len(indices), self._left - allowed)
+            if isinstance(error, _TooMuch):
+                self._limit.gave_up[Layer.ENUMERATE] += 1
             return self._inner.solve(query)
-        except _TooMuch:
-            self._limit.gave_up[Layer.ENUMERATE] += 1
-            return self._inner.solve(query)
+        self._earn(len(indices), self._work)
         # The path goes on with the misses, the path of the answer with the hits.
         self._keep(path.plus(negate(query.target)), misses)
         self._keep(path.plus(query.target), hits)
@@ -113,6 +120,16 @@ class EnumerateLayer:
             return Answer(Result.UNSAT, Layer.ENUMERATE)
         values = hits[0].to_bytes(len(indices), "big")
         return Answer(Result.SAT, Layer.ENUMERATE, dict(zip(indices, values, strict=True)))
+
+    def _allowed(self, count: int) -> int:
+        """Operations that a question of so many bytes may take."""
+        if count <= 2:
+            return self._work
+        return max(min(_LEAST, self._work), self._earned.get(count, _SHARE * self._work) // _SHARE)
+
+    def _earn(self, count: int, operations: int) -> None:
+        most = _SHARE * self._work
+        self._earned[count] = max(0, min(most, self._earned.get(count, most) + operations))
 
     def _find(self, path: _Constraint, conditions: Sequence[Expr]) -> Rows[int]:
         """The rows of what is said so far; `conditions`: those of it, in the order in which they are tried. Raises
@@ -137,11 +154,13 @@ class EnumerateLayer:
         return rows
 
     def _together(self, path: _Constraint, conditions: Sequence[Expr]) -> tuple[Rows[int], frozenset[Expr]]:
-        """The rows of each group of bytes, put together; and the conditions that these rows satisfy."""
+        """The rows of each group of bytes, put together; and the conditions that these rows satisfy. Raises _TooMany,
+        _TooMuch."""
         groups = path.groups() if len(path.indices) > 2 else []
         if len(groups) < 2:
             if path.assignments > _MOST_ROWS:
                 raise _TooMany
+            self._spend(path.assignments)
             return all_rows(path.sets), frozenset()
         parts, tried, count = [], frozenset[Expr](), 1
         for group in groups:
@@ -152,16 +171,20 @@ class EnumerateLayer:
             parts.append((rows, tuple(map(path.indices.index, group))))
             if count > _MOST_ROWS:
                 raise _TooMany
-        self._limit.look()
+        self._spend(count * len(path.indices))
         return rows_product(parts), tried
 
     def _split(self, condition: Expr, indices: tuple[int, ...], rows: Rows[int]) -> tuple[Rows[int], Rows[int]]:
         """The rows that satisfy it, and those that do not. Raises _TooMuch."""
-        self._left -= len(rows) * cost(condition)
+        self._spend(len(rows) * cost(condition))
+        return split(condition, indices, rows)
+
+    def _spend(self, operations: int) -> None:
+        """What is to be done next takes so many. Raises _TooMuch."""
+        self._left -= operations
         if self._left < 0:
             raise _TooMuch
         self._limit.look()
-        return split(condition, indices, rows)
 
     def _keep(self, constraint: _Constraint, rows: Rows[int]) -> None:
         """Remember, and forget what was not used for long."""
