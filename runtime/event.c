@@ -36,28 +36,29 @@ void sc_condition(sc_u32 x)
 /* Bring the CRC up to that many bytes of the stream. */
 static void hash_to(sc_u32 count)
 {
-    sc.crc = sc_crc32(sc.crc, chunk + sc.fill - (sc.count - sc.hashed), count - sc.hashed);
+    sc.crc = sc_crc32(sc.crc, chunk + (sc.hashed - sc.before), count - sc.hashed);
     sc.hashed = count;
 }
 
 /* And to its end, checking the elided prefix where it ends. */
 static void hash_chunk(void)
 {
-    if (sc.hashed < sc.elide && sc.elide <= sc.count) {
+    sc_u32 count = sc_event_count();
+    if (sc.hashed < sc.elide && sc.elide <= count) {
         hash_to(sc.elide);
         if ((sc.crc & 0xFFFFu) != sc.elide_crc) sc.elision_failed = 1;
     }
-    hash_to(sc.count);
+    hash_to(count);
 }
 
 void sc_event_tail(sc_tail *tail)
 {
-    sc_u32 before = sc.count - sc.fill, skip = 0;
+    sc_u32 skip = 0;
     hash_chunk();
-    if (sc.elide > before) skip = sc.elide - before;
+    if (sc.elide > sc.before) skip = sc.elide - sc.before;
     if (skip > sc.fill || sc.mispredicted || sc.elision_failed) skip = sc.fill;
     tail->at = chunk + skip;
-    tail->offset = before + skip;
+    tail->offset = sc.before + skip;
     tail->size = sc.fill - skip;
 }
 
@@ -66,6 +67,7 @@ static void flush(void)
     sc_tail tail;
     sc_event_tail(&tail);
     if (tail.size) sc_send_piece(SC_TYPE_TRACE, tail.offset, tail.at, tail.size);
+    sc.before += sc.fill;
     sc.fill = 0;
 }
 
@@ -74,7 +76,6 @@ void sc_byte(sc_u32 byte)
     if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
-    sc.count++;
     if (sc.flags & SC_RUN_EAGER) {
         flush();
         sc_port_push();
@@ -98,12 +99,6 @@ static sc_u8 *put(sc_u8 *to, sc_u64 v)
     return to;
 }
 
-static void made(const sc_u8 *to)
-{
-    sc_u32 bytes = (sc_u32)(to - (chunk + sc.fill));
-    sc.fill += bytes;
-    sc.count += bytes;
-}
 #endif
 
 void sc_varint(sc_u64 v)
@@ -111,7 +106,7 @@ void sc_varint(sc_u64 v)
     sc_u32 low;
 #ifdef SC_QUIET_STATE
     if (has_room()) {
-        made(put(chunk + sc.fill, v));
+        sc.fill = (sc_u32)(put(chunk + sc.fill, v) - chunk);
         return;
     }
 #endif
@@ -185,6 +180,6 @@ void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
         sc.last_address = (sc_uptr)p;
         to = put(to, (sc_u64)(sc_i64)difference << 1 ^ (difference < 0 ? ~(sc_u64)0 : 0));
     }
-    made(to);
+    sc.fill = (sc_u32)(to - chunk);
 }
 #endif

@@ -181,7 +181,7 @@ static void send_end(void)
     sc_tail tail;
     sc_event_tail(&tail);
     if (sc.matched) flags |= SC_END_MATCHED;
-    if (sc.elision_failed || sc.count < sc.elide) flags |= SC_END_ELISION_FAILED;
+    if (sc.elision_failed || sc_event_count() < sc.elide) flags |= SC_END_ELISION_FAILED;
     if (flags != SC_END_MATCHED) { /* nobody wants the events */
         tail.size = 0;
         tail.offset = sc.elide;

@@ -45,7 +45,7 @@ typedef struct {
     sc_u32 last_depth, last_site;
     sc_u32 depth;                 /* of the activation that ran last */
     sc_u32 branches, conditions, input_used;
-    sc_u32 count, fill;           /* event bytes made; of these, those in the chunk */
+    sc_u32 before, fill;          /* event bytes that were in earlier chunks; that are in this one */
     sc_u32 hashed, crc;           /* how many of them the CRC-32 is of */
     sc_uptr last_address;
     sc_u32 sent;                  /* the last probe sent an event (for sc_value) */
@@ -121,6 +121,10 @@ void sc_short_event(sc_u32 x, sc_u32 masked, const void *p);
 /* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);
+static inline sc_u32 sc_event_count(void) /* bytes made */
+{
+    return sc.before + sc.fill;
+}
 void sc_pass(sc_u32 what); /* of a run that is eager */
 
 static inline void sc_mixed(sc_hash *h, sc_u32 x)
@@ -153,7 +157,7 @@ void sc_condition(sc_u32 x);
 /* A run that is eager says where it is. */
 static inline void sc_tell(void)
 {
-    if (sc.flags & SC_RUN_EAGER && sc.count >= sc.tell_from) sc_pass(sc.last_site << 1 | 1u);
+    if (sc.flags & SC_RUN_EAGER && sc_event_count() >= sc.tell_from) sc_pass(sc.last_site << 1 | 1u);
 }
 
 /* taint.c: one bit a byte of the program's RAM */

@@ -149,7 +149,7 @@ static void taint(void)
         case 'o': sc_shadow(1); break;
         case 'w': ram[a] = (sc_u8)n; break;
         case 'p': sc_shadow(0); break;
-        case 'l': i = sc.count, sc_taint_lost(ram + a, n), printf("%d\n", sc.count != i); break;
+        case 'l': i = sc_event_count(), sc_taint_lost(ram + a, n), printf("%d\n", sc_event_count() != i); break;
         case 'd':
             for (i = 0; i < SC_RAM_SIZE; i++) {
                 if (!(i & 31u) && !sc_taint_get(ram + i, 32)) i += 31u;
