@@ -2,7 +2,7 @@
 // bounds memory, and with it how many formulas outlive their path.
 #pragma once
 
-#include <unordered_map>
+#include <deque>
 
 #include "path.hpp"
 
@@ -27,38 +27,44 @@ class ObjectBytes {
 
 using SharedBytes = std::shared_ptr<const ObjectBytes>;
 
+// One table of entries with their hashes, and all formulas in one row: what is looked for lies in two places, not in
+// one for each of its parts.
 template <class Value> class Remembered {
   public:
-    // By two numbers, formulas, and bytes (which may be none).
+    // By two numbers, formulas, and bytes (which may be none). What is found stays where it is until all is forgotten.
     Value *find(u64 a, u64 b, const Ref *refs, std::size_t count, const ObjectBytes *bytes = nullptr) {
-        auto [from, to] = entries_.equal_range(hash(a, b, refs, count, bytes));
-        for (; from != to; ++from) {
-            Entry &entry = from->second;
-            if (entry.a == a && entry.b == b && entry.refs.size() == count && same(entry.refs, refs) &&
+        if (slots_.empty()) return nullptr;
+        u64 wanted = hash(a, b, refs, count, bytes);
+        for (std::size_t at = home(wanted); slots_[at]; at = (at + 1) & (slots_.size() - 1)) {
+            Entry &entry = entries_[slots_[at] - 1];
+            if (entry.hash == wanted && entry.a == a && entry.b == b && entry.count == count && same(entry, refs) &&
                 (!bytes || (entry.bytes.get() == bytes || *entry.bytes == *bytes)))
                 return &entry.value;
         }
         return nullptr;
     }
     Value &add(u64 a, u64 b, const Ref *refs, std::size_t count, Value value, SharedBytes bytes = nullptr) {
+        if (2 * (entries_.size() + 1) > slots_.size()) grow();
         u64 where = hash(a, b, refs, count, bytes.get());
-        Entry entry{a, b, std::vector<Ref>(refs, refs + count), std::move(bytes), std::move(value)};
-        return entries_.emplace(where, std::move(entry))->second.value;
+        entries_.push_back({where, a, b, refs_.size(), count, std::move(bytes), std::move(value)});
+        refs_.insert(refs_.end(), refs, refs + count);
+        place(entries_.size());
+        return entries_.back().value;
     }
     std::size_t size() const { return entries_.size(); }
-    void clear() { entries_.clear(); }
+    void clear() { entries_.clear(), refs_.clear(), slots_.clear(); }
 
   private:
     struct Entry {
-        u64 a, b;
-        std::vector<Ref> refs;
+        u64 hash, a, b;
+        std::size_t from, count;  // its formulas in the row
         SharedBytes bytes;
         Value value;
     };
 
-    static bool same(const std::vector<Ref> &kept, const Ref *refs) {
-        for (std::size_t i = 0; i < kept.size(); ++i)
-            if (Id(kept[i]) != Id(refs[i])) return false;
+    bool same(const Entry &entry, const Ref *refs) const {
+        for (std::size_t i = 0; i < entry.count; ++i)
+            if (Id(refs_[entry.from + i]) != Id(refs[i])) return false;
         return true;
     }
     static u64 hash(u64 a, u64 b, const Ref *refs, std::size_t count, const ObjectBytes *bytes) {
@@ -67,7 +73,20 @@ template <class Value> class Remembered {
         return found ^ found >> 31 ^ (bytes ? bytes->hash() : 0);
     }
 
-    std::unordered_multimap<u64, Entry> entries_;
+    std::size_t home(u64 hash) const { return hash * 0x9E3779B97F4A7C15u >> 32 & (slots_.size() - 1); }
+    void place(std::size_t number) {  // of an entry, from 1 on
+        std::size_t at = home(entries_[number - 1].hash);
+        while (slots_[at]) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = u32(number);
+    }
+    void grow() {
+        slots_.assign(slots_.empty() ? 64 : 2 * slots_.size(), 0);
+        for (std::size_t number = 1; number <= entries_.size(); ++number) place(number);
+    }
+
+    std::deque<Entry> entries_;
+    std::vector<Ref> refs_;
+    std::vector<u32> slots_;  // numbers of entries by their hashes, 0: free; a power of two, at most half in use
 };
 
 }  // namespace score
