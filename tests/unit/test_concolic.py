@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, symbolic, table
 from exploring import answered, next_pair, record, search
+from hashes import siphash
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
@@ -532,6 +534,17 @@ def test_a_pair_that_is_done_again_has_a_name_of_its_own() -> None:
         decisions = each.decided or each.id
         assert other == each.but(id=other.id, decided=decisions)
         assert once_more(other).decided == decisions  # its children are called as the first one's
+
+
+def test_decisions_are_named_by_a_hash_whose_key_is_the_name_of_those_before() -> None:
+    # The example of the authors' test vectors, which have the key 00 01 … 0f.
+    key = bytes(range(16))
+    assert siphash(key, b"").hex() == "a3817f04ba25a8e66df67214c7550293"
+    first, second = run_foo(ints(0, 8)).conditions[0], run_foo(ints(14, 8)).conditions[1]
+    for each in (first, second):
+        for flipped in (False, True):
+            text = struct.pack("<IiB", each.site, each.chain, each.direction ^ flipped)
+            assert decided(key, each, flipped=flipped) == siphash(key, text)
 
 
 def test_of_one_object_the_other_side_is_named_as_any_flip() -> None:

@@ -3,12 +3,13 @@
 #include <cstring>
 
 #include "blake2b.hpp"
+#include "siphash.hpp"
 
 namespace score {
 
 namespace {
 
-constexpr std::size_t ID = sizeof(PairId), DECISION = 9, OBJECT = 16;
+constexpr std::size_t DECISION = 9, OBJECT = 16;
 
 template <class Number> std::size_t put(u8 *to, Number number) {  // little endian
     for (std::size_t i = 0; i < sizeof number; ++i) to[i] = u8(number >> 8 * i);
@@ -22,11 +23,10 @@ PairId decided(const PairId &before, const Condition &condition, bool flipped) {
     // be taken for another path.
     const Choice *chosen = node(condition.formula).deps ? condition.chosen.get() : nullptr;
     std::size_t others = chosen ? chosen->others.size() : 0;
-    u8 short_text[ID + DECISION + OBJECT];
+    u8 short_text[DECISION + OBJECT];
     std::vector<u8> long_text(others ? sizeof short_text + OBJECT * others : 0);
     u8 *text = others ? long_text.data() : short_text;
-    std::memcpy(text, before.data(), ID);
-    std::size_t at = ID;
+    std::size_t at = 0;
     at += put(text + at, u32(condition.site));
     at += put(text + at, u32(condition.chain));
     text[at++] = u8(condition.direction ^ unsigned(flipped));
@@ -39,13 +39,13 @@ PairId decided(const PairId &before, const Condition &condition, bool flipped) {
         }
     }
     PairId made;
-    blake2b(text, at, made.data(), ID);
+    siphash(before.data(), text, at, made.data());
     return made;
 }
 
 Decisions::Decisions() {
     PairId none;
-    blake2b(nullptr, 0, none.data(), ID);
+    blake2b(nullptr, 0, none.data(), none.size());
     ids_.push_back(none);
 }
 

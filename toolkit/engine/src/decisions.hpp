@@ -1,5 +1,6 @@
-// Names of paths: the id of the decisions up to a place, each hashed over the one before. The same decisions have the
-// same id in every process. A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
+// Names of paths: the id of the decisions up to a place, each hashed with the id of those before as its key. The same
+// decisions have the same id in every process. A cryptographic hash, unlike the target's: two pairs taken for one would
+// lose paths. Each condition of each path goes through it, so it is one made for short messages.
 #pragma once
 
 #include <array>
