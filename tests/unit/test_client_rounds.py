@@ -42,13 +42,13 @@ class Client(Executor):
     def __init__(self, found: Round | None, fails: bool = False) -> None:
         self.queue, self._tests, self._fails = StrategyQueue(DepthFirst()), 7, fails
         self._client, self._work, self._in_work = "1", None, False
-        self.asked: list[tuple[bytes, int, int]] = []
+        self.asked: list[tuple[bytes, bytes, int, int]] = []
         self.began: list[int] = []
         about: Any = SimpleNamespace(go=self._go, begin=self._begin, counted=self._told, explorer=None)
         self._rounds, self._worker, self._found = about, about, found
 
-    def _go(self, one: Pair, number: int, runs: int) -> Round | None:
-        self.asked.append((one.id, number, runs))
+    def _go(self, one: Pair, rank: bytes, number: int, runs: int) -> Round | None:
+        self.asked.append((one.id, rank, number, runs))
         return self._found
 
     def _begin(self, _pair: Pair, number: int) -> Run:
@@ -71,15 +71,15 @@ class Client(Executor):
         return self.queue.take()
 
 
-def a_round(tests: tuple[PathTest, ...] = TESTS, begun: bool = False) -> Round:
+def a_round(tests: tuple[PathTest, ...] = TESTS, begun: bool = False, ranked: bool = True) -> Round:
     last = Begun(BEGUN, Run(10, b"")) if begun else None
-    return Round(tests, ((),), 3, [(RANKS[0], LATER), (RANKS[1], LEFT)], last, 12)
+    return Round(tests, ((),), 3, [LATER, LEFT], RANKS if ranked else (), last, 12)
 
 
 def test_a_round_is_one_result_with_what_is_left() -> None:
     client = Client(a_round())
     ran = client.run(client.taken(), may_round=True)
-    assert client.asked == [(FIRST.id, 8, 1)]
+    assert client.asked == [(FIRST.id, DepthFirst().rank(FIRST, 0, 0).rjust(17, b"\0"), 8, 1)]
     (found,) = ran.results
     assert (found.id, found.tests, ran.failed) == (FIRST.id, 2, None)
     assert [child.id for child in found.children] == [LATER.id, LEFT.id]
@@ -91,6 +91,13 @@ def test_a_round_is_one_result_with_what_is_left() -> None:
     assert client.queue.take().id == LATER.id  # by the rank that it had in the round
 
 
+def test_what_has_no_rank_of_the_round_has_one_of_the_client_s_order() -> None:
+    client = Client(a_round(ranked=False))
+    (found,) = client.run(client.taken(), may_round=True).results
+    client.queue.add(found.children)
+    assert client.queue.take().id == LEFT.id  # the next ones are last
+
+
 def test_the_test_that_was_begun_has_a_result_of_its_own() -> None:
     client = Client(a_round(begun=True))
     ran = client.run(client.taken(), may_round=True)
@@ -99,7 +106,7 @@ def test_the_test_that_was_begun_has_a_result_of_its_own() -> None:
 
 
 def test_of_a_round_that_ends_at_once_there_is_only_the_test() -> None:
-    client = Client(Round((), (), 0, [], Begun(FIRST, Run(8, b"")), 1))
+    client = Client(Round((), (), 0, [], [], Begun(FIRST, Run(8, b"")), 1))
     ran = client.run(client.taken(), may_round=True)
     assert [(one.id, one.payload) for one in ran.results] == [(FIRST.id, b"a test")]
     assert client.began == []  # it runs already
@@ -113,7 +120,7 @@ def test_what_was_run_before_the_target_was_lost_is_reported() -> None:
     assert BEGUN.id in [child.id for child in ran.results[0].children]
     assert ran.failed == (BEGUN.id, LOST)
     assert not client._in_work
-    client = Client(Round((), (), 0, [], Begun(FIRST, Run(8, b"")), 1), fails=True)
+    client = Client(Round((), (), 0, [], [], Begun(FIRST, Run(8, b"")), 1), fails=True)
     with pytest.raises(TargetError):
         client.run(client.taken(), may_round=True)
 

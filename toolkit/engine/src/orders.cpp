@@ -90,6 +90,7 @@ class Covered {
 
 struct DepthFirst final : Order {
     Rank rank(nb::handle, Flip flip) override { return packed({0, LAST - flip.run, LAST - flip.number}); }
+    bool is_depth_first(const Rank &) const override { return true; }
 };
 
 struct OtherBranchFirst final : Order {
@@ -204,6 +205,10 @@ class Mixed final : public Order {
         return u8(lane_);
     }
 
+    bool is_depth_first(const Rank &rank) const override {
+        return rank[0] < ORDERS && orders_[rank[0]]->is_depth_first(rank.without_first());
+    }
+
   private:
     Rank ranked(nb::handle pair, Flip flip) {
         std::size_t lane = owner(pair_of(pair));
@@ -259,6 +264,7 @@ class Mixed final : public Order {
 
 Rank Order::on_top(nb::handle, const Rank &rank) { return rank; }
 u8 Order::turn(const std::vector<u8> &lanes) { return lanes.at(0); }
+bool Order::is_depth_first(const Rank &) const { return false; }
 
 Order &order_of(nb::handle object) {
     if (!nb::isinstance<Order>(object)) throw std::invalid_argument("an order is expected");
@@ -269,7 +275,8 @@ void add_orders(nb::module_ &m) {
     nb::class_<Order>(m, "Order")
         .def("rank", [](Order &self, nb::handle pair, u32 run, u32 flip) { return self.rank(pair, {run, flip}); })
         .def("on_top", &Order::on_top)
-        .def("turn", &Order::turn);
+        .def("turn", &Order::turn)
+        .def("is_depth_first", &Order::is_depth_first);
     nb::class_<DepthFirst, Order>(m, "DepthFirst").def(nb::init<>());
     nb::class_<OtherBranchFirst, Order>(m, "OtherBranchFirst").def(nb::init<>());
     nb::class_<BreadthFirst, Order>(m, "BreadthFirst").def(nb::init<>());

@@ -107,7 +107,7 @@ class Queue final : public QueueSide {
 
     void put_back(nb::object pair) { push({taken, std::move(pair)}); }
 
-    std::size_t size() const {
+    std::size_t size() const override {
         std::size_t count = away_;
         for (const auto &[name, lane] : lanes_) count += lane.heap.size();
         return count;

@@ -19,6 +19,7 @@ namespace score {
 struct QueueSide {
     virtual nanobind::object next() = 0;  // None if none waits
     virtual std::vector<Rank> keep(nanobind::handle pairs) = 0;  // derived from one run; returns their ranks
+    virtual std::size_t size() const = 0;
 
   protected:
     ~QueueSide() = default;

@@ -85,12 +85,9 @@ struct Brought {
     std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
 };
 
-// Pairs, and bytes of their inputs.
-struct Amount {
-    u64 pairs = 0, bytes = 0;
-
-    void add(nb::handle pair) { ++pairs, bytes += pair_of(pair).input.size(); }
-    void remove(nb::handle pair) { --pairs, bytes -= pair_of(pair).input.size(); }
+// For what waits: pairs, and bytes of their inputs.
+struct Room {
+    u64 pairs, bytes;
 };
 
 class Rounds {
@@ -102,7 +99,7 @@ class Rounds {
           descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch.is_none() ? nullptr : &batch_of(batch)),
           alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), grow_(std::move(grow)),
           layout_(std::move(layout)), fresh_(std::move(fresh)), redundant_(std::move(redundant)) {
-        if (room) room_ = Amount{room->first, room->second};
+        if (room) room_ = Room{room->first, room->second};
         for (auto [number, word] : nb::cast<nb::dict>(ends)) ends_[nb::cast<unsigned>(number)] = nb::borrow(word);
     }
     Rounds(const Rounds &) = delete;
@@ -113,7 +110,6 @@ class Rounds {
         Note note(place);
         pair = std::move(first), number_ = number, longest_ = longest;
         rest = nb::bytes("", 0), failure = derived = nb::none();
-        left_ = Amount();
         for (; most; --most) {
             note.write(pair_of(pair).id);
             if (!begin(line)) return Halt::SENT;
@@ -127,7 +123,6 @@ class Rounds {
             if (most == 1 || alarm_.is_over(at) || at >= until) break;
             pair = queue_.next();
             if (pair.is_none()) return Halt::EMPTY;
-            if (room_) left_.remove(pair);
             const Pair &next = pair_of(pair);
             if (next.pending || next.input.size() > line.capacity) return Halt::ASKED;
         }
@@ -225,7 +220,7 @@ class Rounds {
             return Halt::DERIVED;
         }
         nb::list children = found.children;
-        if (!let_wait(children)) {
+        if (!has_room(children.size())) {
             derived = nb::cast(std::move(found));
             return Halt::DERIVED;
         }
@@ -241,14 +236,11 @@ class Rounds {
         return Halt::ENOUGH;
     }
 
-    // Is there room for these beside what waits of this round? Then they wait, too.
-    bool let_wait(const nb::list &children) {
+    // Is there room for so many more beside what waits already? No input is longer than this run's.
+    bool has_room(std::size_t children) const {
         if (!room_) return true;
-        Amount all = left_;
-        for (nb::handle child : children) all.add(child);
-        if (all.pairs > room_->pairs || all.bytes > room_->bytes) return false;
-        left_ = all;
-        return true;
+        u64 all = queue_.size() + children;
+        return all <= room_->pairs && all * data.size() <= room_->bytes;
     }
 
     void enter(const Result &result, const nb::bytes &used) {
@@ -293,8 +285,7 @@ class Rounds {
     std::array<nb::object, VERDICTS> ends_{};  // the words of ordinary ends
     std::vector<char> arrived_ = std::vector<char>(AT_ONCE);
     u64 number_ = 0, longest_ = 0;
-    std::optional<Amount> room_{};  // for what waits of a round; none: any amount
-    Amount left_;                   // that waits of this round, if there is not room for any amount
+    std::optional<Room> room_{};  // none: for any number
     Brought brought_;
     std::vector<SymbolicObject> objects_;  // of the test before
     nb::object known_;

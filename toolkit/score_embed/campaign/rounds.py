@@ -8,7 +8,7 @@ was run, and the pairs that wait in the end, are what that pair has brought.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -17,16 +17,17 @@ from score_embed.campaign.engine_loop import ORDINARY, Begun, EngineLoop
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.worker import Worker
 from score_embed.engine._core import Alarm, Brought, HashSet
+from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
-from score_embed.explore.strategy import Order
+from score_embed.explore.strategy import DepthFirst, Order
 from score_embed.results.pairs import unsigned
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named
 from score_embed.results.work import WorkNotes
 
-_SECONDS = 0.02  # in which the tests of a client's round begin: then it listens, and others may have what is left
+_SECONDS = 0.05  # in which the tests of a client's round begin: then it listens, and others may have what is left
 _OVERHEAD = 384  # bytes that are told of a test besides its input, at most: its output, hash, verdict
 _ENDS = {verdict.value: verdict for verdict in ORDINARY}
 _NOTE = 24  # bytes in which the engine notes what is in work
@@ -72,65 +73,110 @@ class Most(NamedTuple):
 
 
 class Round(NamedTuple):
-    """`layouts`: what the inputs of its tests consist of; `left`: the pairs that wait, with their ranks, `begun` not
-    among them; `runs`: that have brought pairs."""
+    """`layouts`: what the inputs of its tests consist of; `left`: the pairs that wait, `begun` not among them, and
+    `ranks`, theirs; without ranks, the next ones are last; `runs`: that have brought pairs."""
 
     tests: tuple[PathTest, ...]
     layouts: tuple[tuple[Named, ...], ...]
     unchecked: int
-    left: Sequence[tuple[bytes, Pair]]
+    left: Sequence[Pair]
+    ranks: Sequence[bytes]
     begun: Begun | None
     runs: int
 
 
-class ClientRounds:
-    def __init__(self, worker: Worker, order: Order, work: WorkNotes | None, most: Most) -> None:
-        """`work`: where pairs in work are noted, if the campaign's folder is here."""
-        self._worker, self._work, self._most = worker, work, most
-        self._queue = Queue(order)
-        self._layouts: dict[tuple[Named, ...], int] = {}
-        room = most.pairs, most.waiting
-        self._loop = EngineLoop(worker, self._queue, None, HashSet(), self._layout, Alarm(0.0), room)
-        self._brought: Brought | None = None
+class _Way(NamedTuple):
+    """Rounds in one order."""
 
-    def go(self, pair: Pair, number: int, runs: int) -> Round | None:
+    search: Search
+    loop: EngineLoop
+
+
+class ClientRounds:
+    def __init__(
+        self, worker: Worker, order: Order, work: WorkNotes | None, most: Most, wants_end: Callable[[], bool]
+    ) -> None:
+        """`work`: where pairs in work are noted, if the campaign's folder is here; `wants_end`: asked before each
+        question."""
+        self._worker, self._order, self._work, self._most = worker, order, work, most
+        self._wants_end = wants_end
+        self._layouts: dict[tuple[Named, ...], int] = {}
+        self._as_ordered, self._deep = self._way(order), self._way(DepthFirst())
+        self._brought: list[Brought] = []
+
+    def go(self, pair: Pair, rank: bytes, number: int, runs: int) -> Round | None:
         """Run this pair, and others below it. None: the pair is not for the engine. Raises TargetError.
 
-        `number`: of the first test; `runs`: that have brought pairs here before.
+        `rank`: the pair's; `number`: of the first test; `runs`: that have brought pairs here before.
         """
         if self._work is not None and self._work.has_deaths:
             return None
-        self._queue.begin(runs)
-        tests = self._most.told // (max(self._worker.runner.longest, len(pair.input)) + _OVERHEAD)
-        until = time.monotonic() + _SECONDS
-        with self._place() as place:
-            halted = self._loop.go(place, pair, number, max(1, min(tests, self._most.tests)), until, self._book)
-        if halted is None:
+        is_deep = self._order.is_depth_first(rank[1:])
+        search, loop = self._deep if is_deep else self._as_ordered
+        search.begin(runs)
+        self._brought = []
+        begun = self._go_on(search, loop, pair, number)
+        if begun is None and not self._brought:
             return None
-        assert self._brought is not None
-        left = self._queue.in_memory()
-        if halted.asked is not None:
-            left.append((self._queue.taken, halted.asked))
-        return Round(*self._told(self._brought), self._brought.unchecked, left, halted.begun, self._queue.state())
+        left = search.waiting_in_memory()
+        if is_deep:
+            left.sort(key=lambda waiting: waiting[0], reverse=True)
+        pairs, ranks = [waiting for _, waiting in left], () if is_deep else [rank for rank, _ in left]
+        unchecked = sum(brought.unchecked for brought in self._brought)
+        return Round(*self._told(), unchecked, pairs, ranks, begun, search.state())
 
-    def _told(self, brought: Brought) -> tuple[tuple[PathTest, ...], tuple[tuple[Named, ...], ...]]:
+    def _go_on(self, search: Search, loop: EngineLoop, pair: Pair, number: int) -> Begun | None:
+        """From this pair on, until there is something to be finished, or enough. Questions are answered on the way:
+        where a program has one for each test, a round would be one test."""
+        until = time.monotonic() + _SECONDS
+        most = self._most.told // (max(self._worker.runner.longest, len(pair.input)) + _OVERHEAD)
+        left = max(1, min(most, self._most.tests))
+        following: Pair | None = pair
+        while following is not None:
+            try:
+                with self._place() as place:
+                    halted = loop.go(place, following, number, left, until, self._brought.append)
+            except TargetError:
+                if not self._brought:
+                    raise
+                halted = None  # what was run is told first
+            if halted is None:
+                search.hold(following)
+                return None
+            if halted.asked is not None:
+                search.hold(halted.asked)
+            ran = len(self._brought[-1].rows)
+            number, left = number + ran, left - ran
+            if halted.begun is not None or left <= 0:
+                return halted.begun
+            following = search.next(lambda: time.monotonic() >= until or self._wants_end())
+            search.answered.clear()
+        return None
+
+    def _way(self, order: Order) -> _Way:
+        room, queue = (self._most.pairs, self._most.waiting), Queue(order)
+        loop = EngineLoop(self._worker, queue, None, HashSet(), self._layout, Alarm(0.0), room)
+        return _Way(Search(self._worker.explorer, queue, may_ask=self._may_ask), loop)
+
+    def _may_ask(self, ident: bytes) -> bool:
+        return self._work is None or self._work.begin(ident)
+
+    def _told(self) -> tuple[tuple[PathTest, ...], tuple[tuple[Named, ...], ...]]:
         """The tests, and the layouts of their inputs."""
         known = list(self._layouts)
         places: dict[int, int] = {}
         tests = []
-        for row, length in zip(brought.rows, brought.lengths, strict=True):
-            _, data, word, code, path, _, _, _, layout, output = row
-            place = places.setdefault(layout, len(places))
-            tests.append(PathTest(data, _ENDS[word], code, unsigned(path), length, place, output))
+        for brought in self._brought:
+            for row, length in zip(brought.rows, brought.lengths, strict=True):
+                _, data, word, code, path, _, _, _, layout, output = row
+                place = places.setdefault(layout, len(places))
+                tests.append(PathTest(data, _ENDS[word], code, unsigned(path), length, place, output))
         return tuple(tests), tuple(known[layout] for layout in places)
 
     def _layout(self) -> int:
         """The number of what the input of the path at hand consists of."""
         objects = self._worker.describer.named(self._worker.explorer.trail.objects)
         return self._layouts.setdefault(objects, len(self._layouts))
-
-    def _book(self, brought: Brought) -> None:
-        self._brought = brought
 
     @contextmanager
     def _place(self) -> Iterator[memoryview]:

@@ -643,6 +643,8 @@ class Order:
         """The rank of the next pair as it is now. If it is another one than before, the pair goes back."""
     def turn(self, lanes: list[int], /) -> int:
         """Whose turn it is, of the first bytes of the ranks of pairs that wait (in order, at least one)."""
+    def is_depth_first(self, rank: bytes, /) -> bool:
+        """Whether the pair with this rank had its turn depth first: then what lies below it comes next."""
 
 class DepthFirst(Order):
     """The deepest flip of the newest path: the order of the recursive Algorithm 1."""
@@ -1096,8 +1098,8 @@ class Rounds:
     """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
     campaign; `batch`: none if nobody keeps a record of what waits; `grow`: an input that is as long as others are;
     `layout`: the number of what the trail's input consists of; `ends`: the words of ordinary ends, by their numbers on
-    the wire; `new`, `redundant`: what a test was for the exploration; `room`: for pairs that wait, found in one call of
-    `go`: how many, and bytes of their inputs."""
+    the wire; `new`, `redundant`: what a test was for the exploration; `room`: for pairs that wait: how many, and bytes
+    of their inputs."""
 
     def __init__(
         self,

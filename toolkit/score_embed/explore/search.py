@@ -6,7 +6,7 @@ was asked in between needs no run and is in `answered`, for the record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from score_embed.explore.concolic import Explorer
@@ -79,6 +79,12 @@ class Search:
             return child  # it is its question's turn
         return None
 
+    def begin(self, state: int) -> None:
+        """Nothing waits; `state`: as of a search before."""
+        self._held = None
+        self.answered.clear()
+        self.queue.begin(state)
+
     def hold(self, pair: Pair) -> None:
         """A pair that was taken from the queue is the next one."""
         self._held = pair
@@ -91,9 +97,12 @@ class Search:
         """Let what a run brought wait."""
         return Ranked(outcome, self.queue.add(outcome.children))
 
-    def waiting_in_memory(self) -> Iterable[tuple[bytes, Pair]]:
+    def waiting_in_memory(self) -> list[tuple[bytes, Pair]]:
         """Rank and pair."""
-        return iter(self.queue.in_memory())
+        waiting = self.queue.in_memory()
+        if self._held is not None:
+            waiting.append((self.queue.taken, self._held))
+        return waiting
 
     @property
     def waiting(self) -> int:

@@ -73,7 +73,7 @@ class Executor:
         self._vectors = VectorReports(vectors) if vectors is not None else None
         order = self._worker.order(vectors)
         self.queue = StrategyQueue(order)
-        self._rounds = ClientRounds(self._worker, order, work, _most()) if vectors is None else None
+        self._rounds = ClientRounds(self._worker, order, work, _most(), wants_end) if vectors is None else None
         self._tests = 0
         self._counted_at = 0.0
         self._unflipped: set[tuple[int, Unflipped]] = set()  # that were told of
@@ -105,7 +105,9 @@ class Executor:
 
     def _run(self, pair: Pair, may_round: bool) -> Ran:
         began = time.perf_counter()
-        found = self._rounds.go(pair, self._tests + 1, self.queue.runs) if self._rounds and may_round else None
+        found = None
+        if self._rounds is not None and may_round:
+            found = self._rounds.go(pair, self.queue.rank, self._tests + 1, self.queue.runs)
         if found is None:
             return Ran((self._test(pair, self._worker.begin(pair, self._tests + 1), began),))
         results: list[Result] = []
@@ -126,9 +128,8 @@ class Executor:
 
     def _round(self, pair: Pair, found: Round, seconds: float) -> Result:
         """What the engine has brought, and the test that it has left to be finished, if any, is still to be done."""
-        left, ranks = [one for _, one in found.left], [rank for rank, _ in found.left]
         self.queue.runs = found.runs
-        children = self.queue.derived(left, ranks)
+        children = self.queue.derived(found.left, found.ranks)
         if found.begun is not None:
             children += self.queue.derived([found.begun.pair])
         counted = self._counted(children)

@@ -29,6 +29,7 @@ class StrategyQueue:
         self._derived: dict[bytes, tuple[Pair, bytes | None]] = {}
         self.runs = 0  # that have brought pairs
         self.taken: Pair | None = None  # the last one
+        self.rank = b""  # its rank
 
     def __len__(self) -> int:
         return len(self._held)
@@ -59,7 +60,7 @@ class StrategyQueue:
             held = self._held.pop(ident)
             now = rank[:1] + self._strategy.on_top(held.pair, rank[1:])
             if now == rank:
-                self.taken = held.pair
+                self.taken, self.rank = held.pair, rank
                 return held.given
             self._push(held._replace(rank=now))
 
