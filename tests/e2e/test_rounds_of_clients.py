@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runner import explore_files
 
 from score_embed.board.profile import find_board
 from score_embed.campaign import rounds
+from score_embed.campaign.engine_loop import EngineLoop
 from score_embed.campaign.folder import IMAGE, start_target
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.rounds import ClientRounds, Most, Round
@@ -70,6 +72,7 @@ def large(worker: Worker, pair: Pair) -> Pair:
         pool += found.left
         number += len(found.tests)
         if found.begun is not None:
+            assert found.begun.run.number == number
             number += 1
             pool += worker.finish(*found.begun).outcome.children
 
@@ -129,7 +132,8 @@ def test_no_more_wait_than_there_is_room_for(tmp_path: Path) -> None:
 def test_what_was_run_before_a_target_failed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with worker_of("bench/packet.c", tmp_path) as (worker, pair):
         of, begin = rounds_of(worker), large(worker, pair)
-        lend, calls = worker.lend, 0
+        lend, go, calls = worker.lend, EngineLoop.go, 0
+        asked: list[Pair] = []
 
         def fails(target: object) -> object:
             nonlocal calls
@@ -138,11 +142,16 @@ def test_what_was_run_before_a_target_failed_is_told(tmp_path: Path, monkeypatch
                 raise TargetError("the board is gone")
             return lend(target)  # type: ignore[arg-type]
 
+        def goes(loop: EngineLoop, place: memoryview, pair: Pair, *others: Any) -> Any:
+            asked.append(pair)
+            return go(loop, place, pair, *others)
+
         monkeypatch.setattr(worker, "lend", fails)
+        monkeypatch.setattr(EngineLoop, "go", goes)
         found = whole(of.go(begin, DEPTH_FIRST, 100, 1))
         assert found.begun is None
         assert 2 <= len(found.tests) < 100
-        assert any(not left.pending for left in found.left)  # the one that could not be run
+        assert asked[-1].id in [left.id for left in found.left]  # which could not be run
         calls = 2
         with pytest.raises(TargetError):
             of.go(begin, DEPTH_FIRST, 100, 1)
