@@ -20,6 +20,7 @@ from score_embed.campaign.worker import Worker
 from score_embed.engine._core import DepthFirst, Order
 from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair, first_pair
+from score_embed.explore.search import Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import load_image
 from score_embed.results.store import Store
@@ -118,6 +119,26 @@ def test_where_depth_first_has_the_turn_a_round_goes_depth_first(tmp_path: Path)
     assert [one.id for one in deep.left] == [one.id for one in plain.left]  # the next ones last
     depths = [one.neg_limit for one in deep.left]
     assert depths[-1] > depths[0]
+
+
+def test_what_was_put_off_waits_for_what_others_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with worker_of("bench/tokenizer.c", tmp_path) as (worker, pair):
+        begin = large(worker, pair)
+        left = undisturbed(worker, rounds_of(worker, most=ROOM._replace(tests=40)), begin, DEPTH_FIRST).left
+        late, last, begins = left[0].but(behind=1), left[-1], Search.begin
+        while left := undisturbed(worker, rounds_of(worker), last, DEPTH_FIRST).left:
+            last = left[-1]  # until all below it is run in one round
+
+        def begins_with(search: Search, state: int) -> None:
+            begins(search, state)
+            search.queue.add([late])
+
+        monkeypatch.setattr(Search, "begin", begins_with)
+        found = undisturbed(worker, rounds_of(worker), last, DEPTH_FIRST)
+        assert [one.id for one in found.left] == [late.id]
+        assert 1 <= len(found.tests) < ROOM.tests
+        found = undisturbed(worker, rounds_of(worker), last.but(behind=1), DEPTH_FIRST)
+        assert late.id not in [one.id for one in found.left]
 
 
 def test_no_more_wait_than_there_is_room_for(tmp_path: Path) -> None:

@@ -170,6 +170,18 @@ def test_a_hard_question_is_the_end_of_a_mixed_turn() -> None:
     assert sum(bool(one.pending) for one, _ in taken) <= 5
 
 
+def test_what_was_put_off_more_often_is_not_the_next() -> None:
+    found = Search(cast(Explorer, Later()), queue("dfs"))
+    found.add(Outcome((covered_pairs(1)[0].but(pending=1),), (), False, False, {}))
+    assert found.next(behind=0) is None  # asked once, and put off
+    ((rank, waiting),) = found.waiting_in_memory()
+    assert (rank[0], waiting.pending, waiting.behind) == (1, 2, 1)
+    assert found.next(behind=0) is None
+    assert found.waiting == 1
+    assert found.next() is None  # asked for the last time
+    assert found.waiting == 0
+
+
 class Unsat:
     """An explorer whose flips have no other side."""
 

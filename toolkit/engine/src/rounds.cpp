@@ -110,6 +110,7 @@ class Rounds {
         Note note(place);
         pair = std::move(first), number_ = number, longest_ = longest;
         rest = nb::bytes("", 0), failure = derived = nb::none();
+        u8 behind = pair_of(pair).behind;  // what was put off more often waits for others, perhaps of other lists
         for (; most; --most) {
             note.write(pair_of(pair).id);
             if (!begin(line)) return Halt::SENT;
@@ -124,7 +125,7 @@ class Rounds {
             pair = queue_.next();
             if (pair.is_none()) return Halt::EMPTY;
             const Pair &next = pair_of(pair);
-            if (next.pending || next.input.size() > line.capacity) return Halt::ASKED;
+            if (next.pending || next.behind > behind || next.input.size() > line.capacity) return Halt::ASKED;
         }
         return Halt::ENOUGH;
     }

@@ -127,7 +127,8 @@ class ClientRounds:
 
     def _go_on(self, search: Search, loop: EngineLoop, pair: Pair, number: int) -> Begun | None:
         """From this pair on, until there is something to be finished, or enough. Questions are answered on the way:
-        where a program has one for each test, a round would be one test."""
+        where a program has one for each test, a round would be one test. What was put off waits for what others have,
+        too."""
         until = time.monotonic() + _SECONDS
         most = self._most.told // (max(self._worker.runner.longest, len(pair.input)) + _OVERHEAD)
         left = max(1, min(most, self._most.tests))
@@ -149,7 +150,7 @@ class ClientRounds:
             number, left = number + ran, left - ran
             if halted.begun is not None or left <= 0:
                 return halted.begun
-            following = search.next(lambda: time.monotonic() >= until or self._wants_end())
+            following = search.next(lambda: time.monotonic() >= until or self._wants_end(), pair.behind)
             search.answered.clear()
         return None
 

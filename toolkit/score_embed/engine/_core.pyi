@@ -1041,7 +1041,7 @@ class Halt(Enum):
 
     ENOUGH = 0  # of tests, or of time; no pair was taken
     EMPTY = 1  # nothing waits
-    ASKED = 2  # `pair` was taken, which is a question, or is for Python to begin
+    ASKED = 2  # `pair` was taken, which is a question, was put off more often than the first, or is for Python to begin
     SENT = 3  # `pair` runs, and has no answer yet
     TOLD = 4  # its answer is there
     DERIVED = 5  # and was followed: `derived`; but the run is to be judged

@@ -15,6 +15,8 @@ from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.solve.query import Stopped
 
+_NO_LIMIT = 255  # of how often a pair is put off
+
 
 class Ranked(NamedTuple):
     """What a pair brought, and the ranks of its children in the work list."""
@@ -51,13 +53,17 @@ class Search:
         if firsts:
             queue.add(first_pairs(firsts, seeds))
 
-    def next(self, enough: Callable[[], bool] = lambda: False) -> Pair | None:
-        """The pair to run now, or None if none is left or `enough`, which is asked before each question, says so.
+    def next(self, enough: Callable[[], bool] = lambda: False, behind: int = _NO_LIMIT) -> Pair | None:
+        """The pair to run now, or None if none is left or `enough`, which is asked before each question, says so. None,
+        too, and it still waits, if the next one was put off more than `behind` times.
 
         A pending flip that comes back has to be run, too: again, as nobody remembers the path that it is of.
         """
         # Asked before one is taken: a pair that is put back has had its turn, and orders would depend on the clock.
         while not enough() and (pair := self._take()) is not None:
+            if pair.behind > behind:
+                self._held = pair
+                return None
             if not pair.pending:
                 return pair
             try:
