@@ -45,6 +45,19 @@ int main(void) {
     return s[x & 3] == 7 ? s[0] == 1 : x == s[1];
 }
 """
+ELSEWHERE = """#include "score.h"
+#include <string.h>
+int main(void) {
+    int x, y, n = 0;
+    const char *text = strerror(2);
+    SYM_INT(x);
+    SYM_INT(y);
+    if (x > y) n += text[0];
+    if (x + y == 77) n += text[1];
+    if (x * 3 == y - 5) n += text[2];
+    return n;
+}
+"""
 PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "questions": ("examples/max3.c", {}),
     "bytes": ("tests/programs/parser.c", {"strategy": "bfs"}),
@@ -53,6 +66,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "two bugs at one place": (TWO_SIGNALS, {}),
     "hang": (HANGS, {"max_branches": 20_000}),
     "assumption, symbolic index": (DIES_FIRST, {"strategy": "coverage"}),
+    "accesses that nobody can check": (ELSEWHERE, {"strategy": "dfs"}),
     "notes, so drained": ("tests/programs/loops.c", {"loop_bound": 2}),
 }
 # What every Python that starts imports: by how a client is to run its tests.
@@ -90,7 +104,7 @@ def said(told: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def in_any_order(told: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What does not depend on the order of tests either."""
-    found = {key: told[key] for key in ("stopped", "within", "runs", "paths", "incomplete", "coverage")}
+    found = {key: told[key] for key in ("stopped", "within", "runs", "paths", "unchecked", "incomplete", "coverage")}
     found["bugs"] = sorted((bug["kind"], bug["file"], bug["line"], bug["confirmed"]) for bug in told["bugs"])
     with closing(sqlite3.connect(folder / "campaign.db")) as db:
         for table, columns in {"tests": "verdict, code, path", "coverage": "number", "pairs": "id"}.items():
@@ -121,6 +135,7 @@ def test_a_fleet_of_one_says_what_a_campaign_says(
     assert alone.summary["stopped"] == ("drained" if "drained" in name else "exhausted")
     assert [bug["confirmed"] for bug in alone.summary["bugs"]] == [True] * len(alone.summary["bugs"])
     assert bool(alone.summary["bugs"]) == ("bug" in name or name == "hang")
+    assert bool(alone.summary["unchecked"]) == ("nobody can check" in name)
 
 
 def test_each_session_runs_as_many_tests_as_it_was_told(tmp_path: Path) -> None:

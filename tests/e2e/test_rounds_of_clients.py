@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from runner import explore_files
@@ -24,6 +24,7 @@ from score_embed.explore.search import Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import load_image
 from score_embed.results.store import Store
+from score_embed.results.work import WorkNotes
 
 ROOT = Path(__file__).parents[2]
 ROOM = Most(1000, 1 << 18, 1000, 1 << 18)
@@ -102,6 +103,39 @@ def test_questions_are_asked_on_the_way(tmp_path: Path) -> None:
         ended = whole(rounds_of(worker, wants_end=True).go(begin, DEPTH_FIRST, 100, 1))
         assert 1 <= len(ended.tests) < 5
         assert any(left.pending for left in ended.left)
+
+
+class Noted:
+    """Stands for the notes of what is in work: the first question must not be asked."""
+
+    has_deaths = False
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+
+    def begin(self, ident: bytes) -> bool:
+        self.asked.append(ident)
+        return len(self.asked) > 1
+
+    @contextmanager
+    def lent(self) -> Iterator[memoryview]:
+        yield memoryview(bytearray(24))
+
+
+def test_a_question_is_noted_before_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with worker_of("bench/packet.c", tmp_path) as (worker, pair):
+        begin, noted = large(worker, pair), Noted()
+        order: Order = STRATEGIES["mixed"](0, worker.covered)
+        of = ClientRounds(worker, order, cast(WorkNotes, noted), ROOM, lambda: False)
+        found = whole(of.go(begin, DEPTH_FIRST, 100, 1))
+        assert len(noted.asked) == 1
+        assert noted.asked[0] in [left.id for left in found.left if left.pending]
+        # Of the next round it is none.
+        monkeypatch.setattr(of, "_most", ROOM._replace(tests=1))
+        other = next(left for left in found.left if not left.pending)
+        again = whole(of.go(other, DEPTH_FIRST, 100, 1))
+        assert len(again.tests) == 1
+        assert not {left.id for left in found.left} & {left.id for left in again.left}
 
 
 def test_where_depth_first_has_the_turn_a_round_goes_depth_first(tmp_path: Path) -> None:

@@ -237,6 +237,22 @@ def test_work_on_three_bytes_and_more_is_earned() -> None:
     assert given_up(range(420, 424)) == 0
 
 
+def test_putting_groups_together_is_work_too() -> None:
+    """Two groups of 400 rows: 160,000, of four bytes each."""
+    limit = Limit()
+    few = [build.binary(Kind.ULT, build.byte(index), constant(20, 8)) for index in (3, 5, 6, 7)]
+    bonds = [
+        build.binary(Kind.ULT, build.binary(Kind.XOR, build.byte(a), build.byte(b)), constant(200, 8))
+        for a, b in ((3, 5), (6, 7))
+    ]
+    target = build.binary(Kind.ULT, build.byte(3), build.byte(6))
+    assert cost(target) == 1
+    assert ask(EnumerateLayer(Inner(), limit, work=1_000_000), [*few, *bonds], target).layer == Layer.ENUMERATE
+    assert not limit.gave_up
+    assert ask(EnumerateLayer(Inner(), limit, work=400_000), [*few, *bonds], target).layer == Layer.MODEL
+    assert limit.gave_up[Layer.ENUMERATE] == 1
+
+
 def test_of_three_bytes_where_the_path_leaves_them_few_values() -> None:
     """Digits: 1,000 assignments."""
     digits = [build.byte(index) for index in (1, 4, 6)]
