@@ -132,6 +132,7 @@ class ClientProcess:
         self._wake_at = float("inf")
         self._looked = self._heard = self._now()
         self._leaving: float | None = None  # since when
+        self._moving: float | None = None  # since when it is on its way to another campaign
         self._sent_away = 0  # times in a row: each life of ours was over before it was welcome
         self._failed: ScoreError | None = None
         self._end: End | None = None
@@ -238,9 +239,12 @@ class ClientProcess:
             self._tick()
             if self._interrupt.wanted and self._leaving is None:
                 self._leave()
-            if self._leaving is None and self._client.state is ClientState.LEAVING:
-                self._leaving = now
-        overdue = self._leaving is not None and now > self._leaving + _PATIENCE
+            if self._client.state is not ClientState.LEAVING:
+                self._moving = None  # it may have come to another campaign
+            elif self._moving is None:
+                self._moving = now
+        since = self._moving if self._leaving is None else self._leaving
+        overdue = since is not None and now > since + _PATIENCE
         return overdue or self.has_ended or self._interrupt.pressing()
 
     # The line -----------------------------------------------------------------------------------------------
