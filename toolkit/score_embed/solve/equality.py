@@ -261,7 +261,7 @@ class _Problem:
                 continue
             hard.remove(root)
             easy.append(root)
-            for other in edges[root]:
+            for other in sorted(edges[root]):  # a set's own order is its table's
                 degree[other] -= 1
                 if other in hard and values[other].bit_count() > degree[other]:
                     queue.append(other)
