@@ -9,8 +9,8 @@ import pytest
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Slicer, select
 from score_embed.formula import build, floats
-from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern_table
-from score_embed.solve import chain, equality, finite, smt, terms
+from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern, intern_table
+from score_embed.solve import chain, finite, smt, terms
 from score_embed.solve import query as questions
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
 from score_embed.solve.choices import ChoicesLayer
@@ -197,12 +197,12 @@ def test_what_a_layer_left_is_counted_with_its_question() -> None:
 # Equalities -------------------------------------------------------------------------------------------------------
 
 
-def ask(conditions: list[Expr], target: Expr, data: bytes, steps: int = 5000) -> Answer:
+def ask(conditions: list[Expr], target: Expr, data: bytes, steps: int = 5000, depth: int = 300) -> Answer:
     slicer = Slicer()
     for condition in conditions:
         slicer.add(condition)
     query = slicer.query(target, data)
-    answer = EqualityLayer(Below(), steps).solve(query)
+    answer = EqualityLayer(Below(), steps, depth=depth).solve(query)
     if answer.result is Result.SAT:
         assert query.holds(answer.apply(data))
     return answer
@@ -243,21 +243,146 @@ def test_a_byte_that_no_constant_is_left_for() -> None:
     ).result is (Result.UNSAT)
 
 
-def test_more_bytes_than_a_search_may_take_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = [differ(byte(a), byte(b)) for a in range(6) for b in range(a)]
-    path += [build.binary(Kind.ULT, byte(a), const(5)) for a in range(6)]
-    assert ask(path, differ(byte(0), byte(5)), bytes(6)).result is Result.UNSAT
-    monkeypatch.setattr(equality, "_DEPTH", 5)
-    assert ask(path, differ(byte(0), byte(5)), bytes(6)).layer is Layer.MODEL
+def all_differ(count: int) -> list[Expr]:
+    return [differ(byte(a), byte(b)) for a in range(count) for b in range(a)]
 
 
-def test_choices_deeper_than_a_search_may_go_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(count: int, *indices: int) -> list[Expr]:
+    """These bytes have so many values."""
+    return [build.binary(Kind.ULT, byte(index), const(count)) for index in indices]
+
+
+def test_more_bytes_than_a_search_may_take_go_on() -> None:
+    path, target = all_differ(6) + few(5, *range(6)), differ(byte(0), byte(5))
+    assert ask(path, target, bytes(6), depth=6).result is Result.UNSAT
+    assert ask(path, target, bytes(6), depth=5).layer is Layer.MODEL
+
+
+def test_choices_deeper_than_a_search_may_go_go_on() -> None:
     pairs = [(word(4 * k, 4 * k + 1), word(4 * k + 2, 4 * k + 3)) for k in range(4)]
     # Numbers that share bytes, so that they are one question.
     path = [differ(x, y) for x, y in pairs[1:]] + [equal(byte(4 * k + 3), byte(4 * k + 4)) for k in range(3)]
     assert ask(path, differ(*pairs[0]), bytes(16)).layer is Layer.EQUALITY
-    monkeypatch.setattr(equality, "_DEPTH", 0)
-    assert ask(path, differ(*pairs[0]), bytes(16)).layer is Layer.MODEL
+    assert ask(path, differ(*pairs[0]), bytes(16), depth=4).layer is Layer.EQUALITY
+    assert ask(path, differ(*pairs[0]), bytes(16), depth=0).layer is Layer.MODEL
+
+
+def test_the_steps_of_a_search_are_counted() -> None:
+    """One for each class that is coloured by trying, and for each pair that is made to differ."""
+    path = all_differ(4)
+    for values, needed in (((0b1111, 0b1111, 0b111, 0b111), 0), ((0b111, 0b1011, 0b1101, 0b1110), 4)):
+        query = Query(path[0], dict(enumerate(values)), path[1:], bytes(4))
+        for steps in range(6):
+            layer = Layer.EQUALITY if steps >= needed else Layer.MODEL
+            assert EqualityLayer(Below(), steps).solve(query).layer is layer, steps
+    x, y = word(0, 1), word(2, 3)
+    assert ask([], differ(x, y), b"abab", steps=0).layer is Layer.MODEL
+    assert ask([], differ(x, y), b"abab", steps=1).layer is Layer.EQUALITY
+    assert ask([], differ(x, y), b"abac", steps=0).layer is Layer.EQUALITY, "they differ already"
+
+
+def test_what_is_plain_takes_no_step() -> None:
+    x, y = word(0, 1), word(2, 3)
+    same = Query(differ(x, y), {0: 1 << 5, 2: 1 << 5}, (), b"\5a\5a")  # only one of the pairs can differ
+    apart = Query(differ(byte(0), byte(1)), {0: 1 << 5, 1: 1 << 6}, (), b"aa")
+    none_left = Query(differ(x, const(0x0100, 16)), {0: 0b11, 1: 0b10}, (differ(x, const(0x0101, 16)),), b"\0\1")
+    for query, result in ((same, Result.SAT), (apart, Result.SAT), (none_left, Result.UNSAT)):
+        answer = EqualityLayer(Below(), steps=0).solve(query)
+        assert (answer.result, answer.layer) == (result, Layer.EQUALITY)
+
+
+def test_a_constant_that_was_excluded_in_vain_is_allowed_again() -> None:
+    """Byte 0 must not be 1, so it has to stay 0, and byte 1 changes."""
+    query = Query(differ(word(0, 1), const(0, 16)), {0: 0b11, 2: 0b10}, (differ(byte(0), byte(2)),), b"\0\0\1")
+    answer = EqualityLayer(Below()).solve(query)
+    assert (answer.layer, answer.apply(query.data)) == (Layer.EQUALITY, b"\0\1\1")
+
+
+def test_of_what_is_searched_those_with_the_fewest_values_come_first() -> None:
+    """And of those the first of the input."""
+    three = Query(differ(byte(1), byte(0)), {0: 0b110, 1: 0b11, 2: 0b110}, all_differ(3)[1:], b"\0\1\3")
+    assert EqualityLayer(Below()).solve(three).apply(three.data) == b"\1\0\2"
+    others = [differ(byte(a), byte(b)) for a, b in ((2, 0), (3, 0), (3, 1), (3, 2))]
+    four = Query(differ(byte(1), byte(0)), {0: 0b1101, 1: 0b11, 2: 0b110, 3: 0b1110}, others, b"\1\3\3\3")
+    assert EqualityLayer(Below()).solve(four).apply(four.data) == b"\2\0\1\3"
+
+
+def test_what_equality_leaves_is_counted_and_said_again() -> None:
+    limit, below = Limit(), Below()
+    layer = EqualityLayer(below, 3, limit)
+    hard = Query(differ(byte(0), byte(4)), dict.fromkeys(range(5), 0b1111), all_differ(5), bytes(5))
+    for times in (1, 2):
+        assert layer.solve(hard).layer is Layer.MODEL
+        assert (below.asked, limit.gave_up) == (times, {Layer.EQUALITY: times})
+    assert layer.solve(Query(differ(byte(0), byte(1)), {}, (), b"aa")).layer is Layer.EQUALITY
+    other = Query(build.binary(Kind.ULT, byte(0), byte(1)), {}, (), b"aa")
+    assert layer.solve(other).layer is Layer.MODEL
+    assert limit.gave_up == {Layer.EQUALITY: 2}, "what is no such comparison is not given up"
+
+
+def solve_again_and_again(layer: EqualityLayer, query: Query) -> None:
+    """Ten milliseconds of search: it looks now and then."""
+    for _ in range(10):
+        layer.solve(query)
+
+
+def test_long_searches_end_with_the_campaign() -> None:
+    limit = Limit()
+    layer = EqualityLayer(Below(), 5000, limit)
+    sets = dict.fromkeys(range(30), (1 << 29) - 1)
+    hard = Query(differ(byte(0), byte(29)), sets, all_differ(30), bytes(30))
+    assert layer.solve(hard).layer is Layer.MODEL
+    limit.stop = lambda: True
+    with pytest.raises(Stopped):
+        solve_again_and_again(layer, hard)
+    limit.stop = lambda: False
+    assert layer.solve(Query(differ(byte(0), byte(1)), {}, (), b"aa")).assignment == {0: ord("a"), 1: 0}
+
+
+# Who is coloured first, and with what, is part of a campaign's repetition: bytes as the slice names them, neighbours in
+# the input's order, the run's own value before the smallest.
+@pytest.mark.parametrize(
+    ("path", "target", "data", "found"),
+    [
+        ([], differ(byte(0), byte(1)), b"aa", b"a\0"),
+        ([equal(byte(1), byte(2))], equal(byte(0), byte(1)), b"abc", b"aaa"),
+        ([equal(byte(1), byte(2))], equal(byte(0), byte(2)), b"abb", b"bbb"),
+        (all_differ(3)[:2], all_differ(3)[2], b"aaa", b"\1a\0"),
+        ([differ(byte(0), byte(k)) for k in range(1, 6)], differ(byte(5), byte(6)), b"aaaaaaa", b"\1aaaa\0a"),
+        ([differ(byte(k), byte(k + 1)) for k in range(5)], differ(byte(5), byte(0)), b"aaaaaa", b"\0a\0a\0a"),
+        (all_differ(4) + few(4, *range(4)), differ(byte(3), byte(0)), bytes([1, 1, 1, 1]), bytes([1, 0, 2, 3])),
+        (
+            all_differ(4) + few(4, *range(4)) + few(3, 2),
+            differ(byte(3), byte(0)),
+            bytes([9, 2, 2, 2]),
+            bytes([0, 2, 1, 3]),
+        ),
+        (
+            [differ(byte(0), byte(1)), differ(byte(0), byte(2)), *few(4, 0), *few(3, 1, 2)],
+            differ(byte(1), byte(2)),
+            bytes([0, 0, 1]),
+            bytes([0, 1, 2]),
+        ),
+        ([], differ(word(0, 1), word(2, 3)), b"abab", b"ab\0b"),
+        (few(2, *range(4)), differ(word(0, 1), word(2, 3)), bytes([1, 0, 1, 0]), bytes([1, 0, 0, 0])),
+        (
+            [differ(word(0, 1), word(2, 3)), differ(word(2, 3), word(4, 5))],
+            differ(word(0, 1), word(4, 5)),
+            b"ababab",
+            b"ab\1b\0b",
+        ),
+        (
+            [*few(4, *range(8)), *(differ(byte(k), byte(k + 1)) for k in range(1, 7))]
+            + [differ(byte(0), byte(k)) for k in range(1, 7)],
+            differ(byte(7), byte(0)),
+            bytes(8),
+            bytes([0, 1, 2, 1, 2, 1, 2, 1]),
+        ),
+    ],
+)
+def test_the_same_question_has_the_same_answer(path: list[Expr], target: Expr, data: bytes, found: bytes) -> None:
+    answer = ask(path, target, data)
+    assert (answer.layer, answer.apply(data)) == (Layer.EQUALITY, found)
 
 
 @pytest.mark.parametrize(
@@ -268,18 +393,32 @@ def test_choices_deeper_than_a_search_may_go_go_on(monkeypatch: pytest.MonkeyPat
         equal(word(0, 1), build.concat(byte(2), build.binary(Kind.ADD, byte(0), byte(1)))),
         equal(word(0, 1), build.zext(build.binary(Kind.ADD, byte(0), byte(1)), 16)),
         build.binary(Kind.ULT, word(0, 1), word(2, 3)),
+        # No simplification makes these:
+        intern(Kind.EQ, 1, (intern(Kind.CONCAT, 24, (word(0, 1), byte(2))), word(1, 2, 3))),
+        intern(Kind.EQ, 1, (intern(Kind.ZEXT, 12, (byte(0),)), intern(Kind.CONCAT, 12, (const(0, 4), byte(1))))),
     ],
 )
 def test_what_is_computed_is_no_equality_of_bytes(condition: Expr) -> None:
-    assert equality.parse(condition) is None
     assert ask([], condition, bytes(4)).layer is Layer.MODEL
+    assert ask([condition], differ(byte(0), byte(2)), bytes(4)).layer is Layer.MODEL
 
 
 def test_a_widened_byte_is_zero_above() -> None:
     wide = equal(build.zext(byte(0), 16), word(1, 2))
-    assert equality.parse(wide) == (True, ((0, 1), (2, ~0)), False)
-    never = equality.parse(build.negate(equal(build.concat(const(1), byte(0)), build.concat(const(2), byte(1)))))
-    assert never is None or never.decided
+    assert ask([], wide, b"abc").apply(b"abc") == b"aa\0"
+    assert ask([differ(byte(2), const(0))], wide, b"abc").result is Result.UNSAT
+    assert ask([equal(byte(0), byte(1))], build.negate(wide), b"aa\0").apply(b"aa\0") == b"aa\1"
+
+
+def test_constants_that_differ_decide_a_comparison() -> None:
+    """The engine simplifies most of them away; one that it leaves is built by hand."""
+    one, other = intern(Kind.CONCAT, 16, (const(1), byte(0))), intern(Kind.CONCAT, 16, (const(2), byte(1)))
+    never = intern(Kind.EQ, 1, (one, other))
+    assert ask([], never, b"aa").result is Result.UNSAT
+    always = intern(Kind.NOT, 1, (never,))
+    layer = EqualityLayer(Below())
+    answer = layer.solve(Query(always, {}, (equal(byte(0), byte(1)),), b"ab"))
+    assert (answer.layer, answer.apply(b"ab")) == (Layer.EQUALITY, b"aa")
 
 
 # What is forgotten --------------------------------------------------------------------------------------------------

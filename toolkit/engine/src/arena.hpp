@@ -57,6 +57,7 @@ struct Column {  // the value of a formula over one byte, for each value of that
     std::unique_ptr<std::array<u64, COLUMN>> high;  // of formulas wider than 64 bits
 };
 using ByteSet = std::array<u64, 4>;
+constexpr ByteSet EVERY_BYTE = {~u64(0), ~u64(0), ~u64(0), ~u64(0)};
 using Digest = std::array<u8, 16>;
 
 // Keeps something about nodes, and is told when one dies. It may not make or drop formulas then.

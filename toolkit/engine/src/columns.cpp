@@ -75,4 +75,10 @@ const ByteSet &byte_set(Id condition) {
     return *found.byte_set;
 }
 
+unsigned smallest(const ByteSet &values) {
+    for (unsigned i = 0; i < 4; ++i)
+        if (values[i]) return 64 * i + unsigned(__builtin_ctzll(values[i]));
+    throw std::invalid_argument("the smallest of no values");
+}
+
 }  // namespace score

@@ -13,4 +13,6 @@ const Column &column(Id expr);
 // Bit v is set if the condition holds when its only byte is v. Kept with the node.
 const ByteSet &byte_set(Id condition);
 
+unsigned smallest(const ByteSet &values);  // std::invalid_argument if there is none
+
 }  // namespace score

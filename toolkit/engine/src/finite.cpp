@@ -104,7 +104,7 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
         }
         return in_cheapest_order(conditions, of_bytes, data);
     } catch (const TooLarge &) {
-        return {Decided::TOO_LARGE, {}};
+        return {Decided::LEFT, {}};
     } catch (const GaveUp &) {
         return {Decided::GAVE_UP, {}};
     }

@@ -16,17 +16,13 @@
 // or takes too many steps, is not decided.
 #pragma once
 
+#include "decided.hpp"
 #include "effort.hpp"
 #include "evaluate.hpp"
 #include "network.hpp"
 #include "twofold.hpp"
 
 namespace score {
-
-struct Decided {
-    enum Result { TOO_LARGE, GAVE_UP, UNSAT, SAT } result;
-    std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
-};
 
 class Finite {
   public:

@@ -8,6 +8,7 @@
 #include "casters.hpp"
 #include "chosen.hpp"
 #include "columns.hpp"
+#include "equality.hpp"
 #include "finite.hpp"
 #include "interval.hpp"
 #include "known.hpp"
@@ -51,12 +52,6 @@ nb::list table(Given expr) {
     for (unsigned v = 0; v < COLUMN; ++v)
         found.append(owned(number_of(u128(values.high ? (*values.high)[v] : 0) << 64 | values.low[v])));
     return found;
-}
-
-int smallest(const ByteSet &values) {
-    for (unsigned i = 0; i < 4; ++i)
-        if (values[i]) return int(64 * i) + __builtin_ctzll(values[i]);
-    throw std::invalid_argument("the smallest of no values");
 }
 
 std::vector<int> members(const ByteSet &values) {
@@ -150,8 +145,8 @@ nb::object split_by(Given condition, const std::vector<int> &indices, nb::handle
     return nb::make_tuple(array_of(hits), array_of(misses));
 }
 
-nb::object searched(Given target, const std::vector<Given> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
-                    nb::handle data, u32 most) {
+nb::object searched(Given target, const std::vector<Given> &several, const ByteSets &sets, nb::handle data,
+                    u32 most) {
     std::vector<Id> conditions(several.begin(), several.end());
     Data input(data);
     Searched found = search(target, conditions, sets, input, most);
@@ -164,13 +159,39 @@ nb::object searched(Given target, const std::vector<Given> &several, const std::
     return nb::make_tuple(values, found.evaluations);
 }
 
-nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &several,
-                   const std::vector<std::pair<u32, ByteSet>> &sets, nb::handle data) {
-    Data input(data);
-    Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
+nb::object said(const Decided &found) {
     nb::dict values;
     for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
     return nb::make_tuple(found.result, values);
+}
+
+nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &several, const ByteSets &sets,
+                      nb::handle data) {
+    Data input(data);
+    return said(finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input));
+}
+
+ByteSets sets_of(nb::dict given) {
+    ByteSets sets;
+    sets.reserve(given.size());
+    for (auto [index, values] : given) sets.emplace_back(nb::cast<u32>(index), nb::cast<ByteSet>(values));
+    return sets;
+}
+
+nb::object equal_by(Equality &equality, Given target, const std::vector<Given> &several, nb::dict sets,
+                    nb::handle data) {
+    Comparisons slice;
+    if (!slice.take(target, std::vector<Id>(several.begin(), several.end()))) return said({Decided::LEFT, {}});
+    Data input(data);
+    return said(equality.solve(slice, target, sets_of(sets), input));
+}
+
+// A layer's look at whether the campaign has to end; Ctrl-C is heard, too.
+std::function<void()> looking(nb::object look) {
+    return [look = std::move(look)] {
+        if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+        look();
+    };
 }
 
 }  // namespace
@@ -201,20 +222,23 @@ void add_layers(nb::module_ &m) {
     m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
 
     nb::enum_<Decided::Result>(m, "Found")
-        .value("TOO_LARGE", Decided::TOO_LARGE)
+        .value("LEFT", Decided::LEFT)
         .value("GAVE_UP", Decided::GAVE_UP)
         .value("UNSAT", Decided::UNSAT)
         .value("SAT", Decided::SAT);
     nb::class_<Finite>(m, "Finite")
         .def("__init__", [](Finite *self, std::size_t kept, u64 most, nb::object look) {
-            new (self) Finite(kept, most, [look = std::move(look)] {
-                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
-                look();
-            });
+            new (self) Finite(kept, most, looking(std::move(look)));
         }, nb::arg("kept"), nb::arg("most"), nb::arg("look"))
         .def_prop_ro("remembered", &Finite::remembered)
         .def_prop_ro("steps", &Finite::steps)
         .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
+
+    nb::class_<Equality>(m, "Equality")
+        .def("__init__", [](Equality *self, u64 steps, std::size_t depth, nb::object look) {
+            new (self) Equality(steps, depth, looking(std::move(look)));
+        }, nb::arg("steps"), nb::arg("depth"), nb::arg("look"))
+        .def("solve", equal_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
 
     m.def("is_refuted", [](Given condition) { return is_refuted(condition); });
     m.def("interval_of", [](Given expr) -> nb::object {

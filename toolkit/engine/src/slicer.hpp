@@ -15,8 +15,6 @@
 
 namespace score {
 
-constexpr ByteSet EVERY_BYTE = {~u64(0), ~u64(0), ~u64(0), ~u64(0)};
-
 // What a question has to keep true beside its target.
 struct Slice {
     std::vector<std::pair<u32, ByteSet>> sets;  // by input byte, rising: the values that conditions on it alone leave

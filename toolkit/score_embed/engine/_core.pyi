@@ -246,10 +246,10 @@ def search(
     evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the
     target."""
 
-# --- tables of values ------------------------------------------------------------------------------------------
+# --- what decides some questions -------------------------------------------------------------------------------
 
 class Found(Enum):
-    TOO_LARGE = 0  # the tables would be
+    LEFT = 0  # it is of another kind, or too large
     GAVE_UP = 1  # it took too many steps
     UNSAT = 2
     SAT = 3
@@ -271,6 +271,18 @@ class Finite:
     ) -> tuple[Found, dict[int, int]]:
         """Input bytes so that `target`, `several` and the bytes' `sets` hold: those of `data` where they are as good
         as others."""
+
+class Equality:
+    """Decides slices of byte sets and comparisons of bytes for equality."""
+
+    def __init__(self, steps: int, depth: int, look: Callable[[], None]) -> None:
+        """`steps`: of the search for one question; `depth`: classes of equal bytes that it may search, and choices
+        above one another. `look` is called now and then in long searches; what it raises ends the question."""
+    def solve(
+        self, target: Expr, several: Sequence[Expr], sets: Mapping[int, int], data: bytes
+    ) -> tuple[Found, dict[int, int]]:
+        """A value for each input byte so that `target`, `several` and the bytes' `sets` (a dictionary) hold: that of
+        `data` where it may be."""
 
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
