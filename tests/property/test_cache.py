@@ -145,27 +145,25 @@ def test_formulas_are_named_by_content_and_not_kept_alive() -> None:
 def test_what_is_forgotten_takes_nothing_else_along() -> None:
     """Two models under one condition: the older one goes, and the other one still answers."""
     inner = Counting(SmtLayer())
-    layer = CacheLayer(inner, limit=12)
+    layer = CacheLayer(inner, kept=12)
     shared = below(total(0, 1), 300)
     for limit in (100, 50):
         assert layer.solve(slice_query([shared], below(total(1, 2), limit))).layer == Layer.SMT
-    assert len(layer._models._entries) == 2
+    assert layer.proved.models == (2, 12, 3)
     assert layer.solve(slice_query([], below(total(2, 3), 9))).layer == Layer.SMT
-    assert [len(found) for name, found in layer._models._under.items() if name == digest(shared)] == [1]
+    assert layer.proved.models == (2, 10, 3)
     asked = inner.asked
     assert layer.solve(slice_query([shared], below(total(1, 2), 50))).layer == Layer.CACHE
     assert inner.asked == asked
+    assert layer.solve(slice_query([shared], below(total(1, 2), 100))).layer == Layer.SMT
 
 
 def test_memory_is_bounded() -> None:
-    layer = CacheLayer(Counting(SmtLayer()), limit=200)
+    layer = CacheLayer(Counting(SmtLayer()), kept=200)
     for limit in range(1, 100):
         wanted = below(total(0, 1), 2 * limit)
         layer.solve(slice_query([wanted], build.negate(below(total(1, 2), limit))))
         layer.solve(slice_query([wanted], build.negate(below(total(0, 1), 2 * limit + 1))))
-    for table in (layer._cores, layer._models):
-        assert 0 < table.size <= 200
-        assert table.size == sum(entry.size for entry in table._entries)
-        under = [entry for found in table._under.values() for entry in found]
-        assert len(table._under) <= 200
-        assert set(under) == set(table._entries)
+    for entries, size, names in (layer.proved.cores, layer.proved.models):
+        assert 0 < entries < size <= 200
+        assert 0 < names <= 200

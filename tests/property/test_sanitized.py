@@ -16,7 +16,7 @@ BUILT = SOURCES / "editable" / "sanitized"  # stays: the next run compiles only 
 ROUNDS = 40_000 if proof.FULL else 300  # of some sixty formulas each
 STREAMS = 125_000 if proof.FULL else 300  # rounds of eight runs: a million
 LINES = 70_000 if proof.FULL else 1_000  # of some fifteen damaged frames each: a million
-SLICES = 10_000 if proof.FULL else 100  # rounds of eight questions
+SLICES = 10_000 if proof.FULL else 100  # rounds of 48 questions
 
 
 def fuzzed(program: str, rounds: int) -> list[int]:
@@ -64,7 +64,8 @@ def test_damaged_frames_under_sanitizers() -> None:
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="the engine is built by cmake")
 def test_slices_under_sanitizers() -> None:
     """Of bytes with few values: every answer is compared with all combinations of them."""
-    decided, given_up, left = fuzzed("score_fuzz_slices", SLICES)
+    decided, given_up, known, left = fuzzed("score_fuzz_slices", SLICES)
     assert decided > 7 * SLICES
     assert given_up > SLICES // 50
+    assert known > 8 * SLICES
     assert left == 0

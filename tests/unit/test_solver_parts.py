@@ -12,6 +12,7 @@ from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern, intern_table
 from score_embed.solve import chain, finite, smt, terms
 from score_embed.solve import query as questions
+from score_embed.solve.cache import CacheLayer
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
 from score_embed.solve.choices import ChoicesLayer
 from score_embed.solve.equality import EqualityLayer
@@ -410,6 +411,14 @@ def test_a_widened_byte_is_zero_above() -> None:
     assert ask([equal(byte(0), byte(1))], build.negate(wide), b"aa\0").apply(b"aa\0") == b"aa\1"
 
 
+def test_a_target_on_one_byte_has_values_of_its_own() -> None:
+    target, same = build.binary(Kind.ULT, byte(0), const(4)), (equal(byte(0), byte(1)),)
+    layer = EqualityLayer(Below())
+    assert layer.solve(Query(target, {0: 0b11110000}, same, b"zz")).result is Result.UNSAT
+    for sets, value in (({0: 0b11111000}, 3), ({1: 0b11111000}, 3), ({}, 0)):
+        assert layer.solve(Query(target, sets, same, b"zz")).assignment == {0: value, 1: value}
+
+
 def test_constants_that_differ_decide_a_comparison() -> None:
     """The engine simplifies most of them away; one that it leaves is built by hand."""
     one, other = intern(Kind.CONCAT, 16, (const(1), byte(0))), intern(Kind.CONCAT, 16, (const(2), byte(1)))
@@ -419,6 +428,177 @@ def test_constants_that_differ_decide_a_comparison() -> None:
     layer = EqualityLayer(Below())
     answer = layer.solve(Query(always, {}, (equal(byte(0), byte(1)),), b"ab"))
     assert (answer.layer, answer.apply(b"ab")) == (Layer.EQUALITY, b"aa")
+
+
+# What is remembered ------------------------------------------------------------------------------------------------
+
+
+class Told:
+    """Says what it is told to, and counts."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers = list(answers)
+        self.asked = 0
+
+    def solve(self, query: Query) -> Answer:
+        self.asked += 1
+        return self._answers.pop(0)
+
+
+UNSAT, UNKNOWN = Answer(Result.UNSAT, Layer.SMT), Answer(Result.UNKNOWN, Layer.SMT)
+
+
+def sat(**values: int) -> Answer:
+    """b0=7: byte 0 is 7."""
+    return Answer(Result.SAT, Layer.SMT, {int(name[1:]): value for name, value in values.items()})
+
+
+def less(a: int, b: int) -> Expr:
+    return build.binary(Kind.ULT, byte(a), byte(b))
+
+
+def test_what_was_not_used_for_longest_is_forgotten() -> None:
+    """A core of two names takes three elements: three of them fit."""
+    questions = [Query(less(k, k + 1), {}, (less(k + 1, k),), bytes(9)) for k in range(4)]
+    layer = CacheLayer(Told(*[UNSAT] * 5), kept=9)
+    for query in questions[:3]:
+        assert layer.solve(query) is UNSAT
+    assert layer.proved.cores == (3, 9, 3)
+    assert layer.solve(questions[0]).layer is Layer.CACHE  # now the second is the oldest
+    assert layer.solve(questions[3]) is UNSAT
+    assert layer.proved.cores == (3, 9, 3)
+    assert [layer.solve(questions[k]).layer for k in (0, 2, 3)] == [Layer.CACHE] * 3
+    assert layer.solve(questions[1]) is UNSAT
+    assert layer.proved.models == (0, 0, 0)
+
+
+def test_models_that_were_used_stay() -> None:
+    questions = [Query(less(k, k + 1), {}, (), bytes(9)) for k in range(4)]  # four elements each
+    told = [sat(**{f"b{k + 1}": 1}) for k in (0, 1, 2, 3, 1)]
+    layer = CacheLayer(Told(*told), kept=12)
+    for query in questions[:3]:
+        assert layer.solve(query).layer is Layer.SMT
+    assert layer.proved.models == (3, 12, 3)
+    assert layer.solve(questions[0]) == Answer(Result.SAT, Layer.CACHE, {0: 0, 1: 1})
+    assert layer.solve(questions[3]).layer is Layer.SMT
+    assert [layer.solve(questions[k]).layer for k in (0, 2, 3)] == [Layer.CACHE] * 3
+    assert layer.solve(questions[1]).layer is Layer.SMT
+    assert layer.proved.models == (3, 12, 3)
+    assert layer.proved.cores == (0, 0, 0)
+
+
+def test_what_is_larger_than_all_that_is_kept_is_not_kept() -> None:
+    query = Query(less(0, 1), {}, (less(1, 0),), bytes(2))
+    layer = CacheLayer(Told(UNSAT, UNSAT), kept=2)
+    assert [layer.solve(query) for _ in range(2)] == [UNSAT] * 2
+    assert layer.proved.cores == (0, 0, 0)
+
+
+def test_an_unknown_answer_is_not_remembered() -> None:
+    layer = CacheLayer(Told(UNKNOWN, UNKNOWN))
+    query = Query(less(0, 1), {}, (), bytes(2))
+    assert [layer.solve(query) for _ in range(2)] == [UNKNOWN] * 2
+    assert (layer.proved.cores, layer.proved.models) == ((0, 0, 0), (0, 0, 0))
+
+
+def test_the_latest_model_that_fits_answers_and_fifty_are_tried() -> None:
+    """All are found under one condition; each other one tells them apart."""
+    common = less(0, 1)
+    told = [sat(b0=k, b1=k + 1) for k in range(60)]
+    layer = CacheLayer(Told(*told, UNKNOWN))
+    for k in range(60):
+        query = Query(common, {0: 1 << k}, (), bytes(2))
+        assert layer.solve(query).layer is Layer.SMT, k
+    assert layer.solve(Query(common, {}, (), bytes(2))).assignment == {0: 59, 1: 60}
+    assert layer.solve(Query(common, {1: 1 << 40}, (), bytes(2))).assignment == {0: 39, 1: 40}
+    assert layer.solve(Query(common, {0: 1 << 10}, (), bytes(2))).assignment == {0: 10, 1: 11}
+    assert layer.solve(Query(common, {0: 1 << 9}, (), bytes(2))) is UNKNOWN
+
+
+def test_models_are_looked_for_under_the_name_that_fewest_have() -> None:
+    """Sixty newer ones hold the other condition."""
+    common, rare = less(0, 1), less(1, 2)
+    layer = CacheLayer(Told(sat(b1=1, b2=2), *[sat(b0=k, b1=k + 1) for k in range(60)]))
+    layer.solve(Query(common, {}, (rare,), bytes(3)))
+    for k in range(60):
+        assert layer.solve(Query(common, {0: 2 << k}, (), bytes(3))).layer is Layer.SMT
+    for target, several in ((common, (rare,)), (rare, (common,))):
+        assert layer.solve(Query(target, {}, several, bytes(3))).assignment == {0: 0, 1: 1, 2: 2}
+
+
+def test_a_model_says_nothing_of_bytes_it_does_not_name() -> None:
+    """Of those the run's values count; what is not asked for is not changed."""
+    layer = CacheLayer(Told(sat(b1=9, b2=9), UNKNOWN))
+    layer.solve(Query(less(0, 1), {}, (less(0, 2),), bytes(4)))
+    asked = {1: 1 << 9, 3: 1 << 5}
+    assert layer.solve(Query(less(0, 1), asked, (), bytes([0, 0, 0, 5]))).assignment == {0: 0, 1: 9}
+    assert layer.solve(Query(less(0, 1), asked, (), bytes([0, 0, 0, 6]))) is UNKNOWN
+
+
+def test_a_model_is_found_under_each_of_its_conditions() -> None:
+    conditions = [less(0, k) for k in range(1, 6)]
+    layer = CacheLayer(Told(sat(b1=1, b2=1, b3=1, b4=1, b5=1)))
+    layer.solve(Query(conditions[0], {}, conditions, bytes(9)))
+    assert layer.proved.models == (1, 5 + 6 + 1, 5)  # a condition that comes twice is one
+    for k, condition in enumerate(conditions, 1):
+        # A byte between those of the model is not its; one behind those that are asked for is not wanted.
+        asked = Query(condition, {k: 0b10, 7: 1}, (), bytes(9))
+        assert layer.solve(asked).assignment == {0: 0, k: 1}
+    apart = CacheLayer(Told(sat(b3=1)))
+    apart.solve(Query(less(0, 1), {}, (less(0, 3),), b"\0\1\0\0"))
+    assert apart.solve(Query(less(0, 1), {2: 1}, (), bytes(4))).assignment == {0: 0, 1: 1}
+
+
+def test_a_model_has_bytes_that_only_sets_name() -> None:
+    layer = CacheLayer(Told(sat(b1=1, b70=3)))
+    layer.solve(Query(less(0, 1), {70: 0b1000}, (), bytes(71)))
+    assert layer.proved.models == (1, 1 + 3 + 1, 1)
+    assert layer.solve(Query(less(0, 1), {70: 0b1100}, (), bytes(71))).assignment == {0: 0, 1: 1, 70: 3}
+
+
+def test_sets_may_come_in_any_order() -> None:
+    pair = less(0, 2)
+    layer = CacheLayer(Told(UNSAT, UNKNOWN))
+    layer.solve(Query(pair, {2: 0b11, 0: 0b110}, (), bytes(3)))
+    assert layer.solve(Query(pair, {0: 0b100, 2: 0b10}, (), bytes(3))).layer is Layer.CACHE
+    assert layer.solve(Query(pair, {2: 0b10, 1: 0b10, 0: 0b100}, (), bytes(3))).layer is Layer.CACHE
+    assert layer.solve(Query(pair, {2: 0b100, 0: 0b100}, (), bytes(3))) is UNKNOWN
+
+
+def test_the_values_of_a_target_on_one_byte_are_part_of_a_core() -> None:
+    layer = CacheLayer(Told(UNSAT, UNKNOWN))
+    layer.solve(Query(build.binary(Kind.ULT, byte(0), const(4)), {}, (less(0, 1),), bytes(2)))
+    assert layer.proved.cores == (1, 3, 1)
+    assert layer.solve(Query(less(0, 1), {0: 0b11}, (), bytes(2))).layer is Layer.CACHE
+    assert layer.solve(Query(less(0, 1), {}, (), bytes(2))) is UNKNOWN
+
+
+def test_a_core_stands_under_the_name_that_fewest_stand_under() -> None:
+    layer = CacheLayer(Told(*[UNSAT] * 3))
+    common, others = less(0, 1), [less(k, k + 1) for k in range(1, 4)]
+    for other in others:
+        layer.solve(Query(common, {}, (other,), bytes(6)))
+    assert layer.proved.cores == (3, 9, 3)  # the first under the target
+    for other in others:
+        assert layer.solve(Query(other, {}, (less(5, 0), common), bytes(6))).layer is Layer.CACHE
+
+
+def test_a_core_of_single_bytes_alone_is_not_remembered() -> None:
+    one = equal(byte(0), const(1))
+    layer = CacheLayer(Told(*[Answer(Result.UNSAT, Layer.SMT, core=(one, differ(byte(0), const(1))))] * 2))
+    for _ in range(2):
+        assert layer.solve(Query(one, {0: 1}, (less(0, 1),), bytes(2))).layer is Layer.SMT
+    assert layer.proved.cores == (0, 0, 0)
+
+
+def test_sets_of_a_core_hold_what_the_question_leaves() -> None:
+    """The target's own values count, too; a byte that the question leaves free has all of them."""
+    small, pair = build.binary(Kind.ULT, byte(0), const(4)), less(1, 0)
+    layer = CacheLayer(Told(UNSAT, UNKNOWN, UNKNOWN, UNKNOWN))
+    layer.solve(Query(small, {0: 0b111, 1: 0b1000}, (pair,), bytes(2)))
+    assert layer.solve(Query(pair, {0: 0b11, 1: 0b1000}, (), bytes(2))).layer is Layer.CACHE
+    for sets in ({0: 0b111}, {0: 0b1000, 1: 0b1000}, {1: 0b1000}):
+        assert layer.solve(Query(pair, sets, (), bytes(2))) is UNKNOWN
 
 
 # What is forgotten --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-// Puts random slices to who decides some of them (equality.hpp), under the sanitizers. Bytes have few
+// Puts random slices to who decides some of them (equality.hpp, proved.hpp), under the sanitizers. Bytes have few
 // values, so that each answer is compared with all combinations of them.
-// Usage: score_fuzz_slices SEED ROUNDS. Prints how many slices were decided and how many were given up; 0 must be left
-// at the end.
+// Usage: score_fuzz_slices SEED ROUNDS. Prints how many slices were decided, how many were given up, and how many were
+// known of others; 0 must be left at the end.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include "build.hpp"
 #include "columns.hpp"
 #include "equality.hpp"
+#include "proved.hpp"
 
 using namespace score;
 
@@ -46,6 +47,39 @@ class Round {
         judge(slice, found);
     }
 
+    void proved(u64 &known) {
+        std::vector<Ref> pool;
+        for (u64 count = 3 + below(12); count; --count) {
+            Ref made = below(2) ? comparison() : order();
+            if (node(made).deps) pool.push_back(made);
+        }
+        if (pool.empty()) return;
+        std::size_t most = 5 + below(200);
+        Proved proved(most);
+        for (int i = 0; i < 40; ++i) {
+            std::vector<Ref> conditions;
+            for (u64 count = 1 + below(5); count; --count) conditions.push_back(pool[below(pool.size())]);
+            Slice slice = taken(conditions);
+            std::vector<Id> all{slice.target};
+            all.insert(all.end(), slice.several.begin(), slice.several.end());
+            Conjunction asked(all, slice.sets);
+            Decided found = proved.find(asked, data());
+            known += found.result != Decided::LEFT;
+            judge(slice, found);
+            if (found.result != Decided::LEFT) continue;
+            std::vector<u8> model = model_of(slice);
+            if (model.empty())
+                proved.add_core(asked);
+            else
+                proved.add_model(asked, {model.data(), model.size()});
+            require(proved.cores().size() <= most && proved.models().size() <= most, "more is kept than may be");
+            if (most > 100)
+                require(proved.find(asked, data()).result != Decided::LEFT || asked.names().empty(), "it is not kept");
+            if (below(8) == 0) pool[below(pool.size())] = order();  // what was named dies
+            if (below(4) == 0) input_[APART * below(BYTES)] = u8(below(VALUES + 1));
+        }
+    }
+
   private:
     struct Slice {
         Ref target;
@@ -73,6 +107,11 @@ class Round {
         Ref made = binary(Kind::EQ, one, other);
         return below(3) ? bit_not(made) : made;
     }
+    Ref order() {
+        Ref one = byte(), other = below(2) ? byte() : constant(1 + below(VALUES), 8);
+        return binary(Kind::ULT, one, other);
+    }
+
     // The first is the target. Bytes have few values, and of these what conditions on one alone leave.
     Slice taken(const std::vector<Ref> &conditions) {
         Slice slice{conditions[0], {}, {}, conditions};
@@ -125,12 +164,13 @@ class Round {
 int main(int count, char **words) {
     if (count != 3) return std::fprintf(stderr, "usage: score_fuzz_slices SEED ROUNDS\n"), 2;
     u64 seed = std::strtoull(words[1], nullptr, 10), rounds = std::strtoull(words[2], nullptr, 10);
-    u64 decided = 0, given_up = 0;
+    u64 decided = 0, given_up = 0, known = 0;
     for (u64 i = 0; i < rounds; ++i) {
         Round round(seed + i);
         for (int k = 0; k < 8; ++k) round.equalities(decided, given_up);
+        round.proved(known);
     }
-    std::printf("%llu decided, %llu given up, %zu left\n", static_cast<unsigned long long>(decided),
-                static_cast<unsigned long long>(given_up), arena().size());
+    std::printf("%llu decided, %llu given up, %llu known, %zu left\n", static_cast<unsigned long long>(decided),
+                static_cast<unsigned long long>(given_up), static_cast<unsigned long long>(known), arena().size());
     return arena().size() ? 1 : 0;
 }

@@ -12,6 +12,7 @@
 #include "finite.hpp"
 #include "interval.hpp"
 #include "known.hpp"
+#include "proved.hpp"
 #include "rows.hpp"
 #include "search.hpp"
 
@@ -186,6 +187,10 @@ nb::object equal_by(Equality &equality, Given target, const std::vector<Given> &
     return said(equality.solve(slice, target, sets_of(sets), input));
 }
 
+template <class Said> nb::tuple kept_in(const ProvedTable<Said> &table) {
+    return nb::make_tuple(table.entries(), table.size(), table.names());
+}
+
 // A layer's look at whether the campaign has to end; Ctrl-C is heard, too.
 std::function<void()> looking(nb::object look) {
     return [look = std::move(look)] {
@@ -239,6 +244,22 @@ void add_layers(nb::module_ &m) {
             new (self) Equality(steps, depth, looking(std::move(look)));
         }, nb::arg("steps"), nb::arg("depth"), nb::arg("look"))
         .def("solve", equal_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
+
+    nb::class_<Conjunction>(m, "Conjunction")
+        .def("__init__", [](Conjunction *self, const std::vector<Given> &conditions, nb::dict sets) {
+            new (self) Conjunction(std::vector<Id>(conditions.begin(), conditions.end()), sets_of(sets));
+        }, nb::arg("conditions"), nb::arg("sets") = nb::dict());
+    nb::class_<Proved>(m, "Proved")
+        .def(nb::init<std::size_t>(), nb::arg("most"))
+        .def("find", [](Proved &self, const Conjunction &asked, nb::handle data) {
+            return said(self.find(asked, Data(data)));
+        })
+        .def("add_core", &Proved::add_core)
+        .def("add_model", [](Proved &self, const Conjunction &satisfied, nb::handle data) {
+            self.add_model(satisfied, Data(data));
+        })
+        .def_prop_ro("cores", [](const Proved &self) { return kept_in(self.cores()); })
+        .def_prop_ro("models", [](const Proved &self) { return kept_in(self.models()); });
 
     m.def("is_refuted", [](Given condition) { return is_refuted(condition); });
     m.def("interval_of", [](Given expr) -> nb::object {

@@ -284,6 +284,30 @@ class Equality:
         """A value for each input byte so that `target`, `several` and the bytes' `sets` (a dictionary) hold: that of
         `data` where it may be."""
 
+class Conjunction:
+    """Conditions as `Proved` remembers them: by content, those on one byte as the values that they leave. It holds no
+    formulas."""
+
+    def __init__(self, conditions: Sequence[Expr], sets: Mapping[int, int] = ...) -> None:
+        """`sets`: a dictionary."""
+
+class Proved:
+    """What was proved sat or unsat, and is used for other questions. What was not used for longest is forgotten."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: names of conditions, sets and values that are kept of cores, and of models."""
+    def find(self, asked: Conjunction, data: bytes, /) -> tuple[Found, dict[int, int]]:
+        """UNSAT if it holds a core; SAT with input bytes if a model with those, and else `data`, satisfies it."""
+    def add_core(self, core: Conjunction, /) -> None:
+        """These conditions exclude each other."""
+    def add_model(self, satisfied: Conjunction, data: bytes, /) -> None:
+        """This input satisfies these conditions."""
+    @property
+    def cores(self) -> tuple[int, int, int]:
+        """How many there are, what they take, and under how many names they are found, for memory tests."""
+    @property
+    def models(self) -> tuple[int, int, int]: ...
+
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
 def within(offset: Expr, last: int, /) -> Expr:
