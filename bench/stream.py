@@ -13,7 +13,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from unittest.mock import patch
@@ -83,21 +83,21 @@ class _Recorder:
         return self._inner.solve(query)
 
 
-def record(program: Path, tests: int, file: Path) -> None:
-    """Explore a program natively for so many tests and write down every question."""
+def record(program: Path, tests: int, file: Path, flags: Sequence[str] = ()) -> None:
+    """Explore a program natively for so many tests and write down every question. `flags`: the compiler's."""
 
     with tempfile.TemporaryDirectory() as work, file.open("w", encoding="ascii") as out:
         writer = _Writer(out)
 
-        def chain() -> Chain:
-            return Chain(_Recorder(default_chain().first, writer))
+        def chain(solver: str) -> Chain:
+            return Chain(_Recorder(default_chain(solver=solver).first, writer))
 
         options = ["--seed", "1", "--max-tests", str(tests), "--json", "--out", os.path.join(work, "out")]
         with (
             patch.object(worker, "default_chain", chain),
             contextlib.redirect_stdout(io.StringIO()),
         ):
-            code = main(["run", *options, str(program)])
+            code = main(["run", *options, str(program), "--", *flags])
     if code not in (0, 1):
         raise SystemExit(f"{program}: exit code {code}")
 

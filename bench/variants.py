@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import z3
 
 from score_embed.formula.expr import Expr
-from score_embed.solve.query import DEFAULT_RLIMIT, Query, Result
+from score_embed.solve.bitwuzla import BitwuzlaLayer
+from score_embed.solve.chain import Nobody
+from score_embed.solve.query import DEFAULT_RLIMIT, Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
-from score_embed.solve.terms import Translator
+from score_embed.solve.terms import Z3Translator
 
 Make = Callable[[], Any]  # a new Z3 solver
 _BACKSTOP_MS = 60_000
@@ -48,7 +50,7 @@ class FreshWhole:
     """A new solver for each question, with the whole path."""
 
     def __init__(self, make: Make) -> None:
-        self._make, self._translator = make, Translator()
+        self._make, self._translator = make, Z3Translator()
 
     def formulas(self, path: Sequence[Expr], query: Query) -> Sequence[Expr]:
         return path
@@ -84,7 +86,7 @@ class ScopesWhole:
     """One solver, a scope a condition: those that the path shares with that of the question before stay."""
 
     def __init__(self, make: Make) -> None:
-        self._solver, self._translator = _limited(make), Translator()
+        self._solver, self._translator = _limited(make), Z3Translator()
         self._stack: list[Expr] = []
 
     def follow(self, path: Sequence[Expr]) -> None:
@@ -183,6 +185,16 @@ class FreshCore(FreshWhole):
         if found == z3.unsat:
             solver.unsat_core()
         return _result(solver, found, query)
+
+
+class Bitwuzlas:
+    """Bitwuzla as campaigns use it: scopes with cores."""
+
+    def __init__(self) -> None:
+        self._layer = BitwuzlaLayer(Nobody(), Limit())
+
+    def solve(self, path: Sequence[Expr], query: Query) -> Result:
+        return self._layer.solve(query).result
 
 
 MAKERS: dict[str, Make] = {"Solver()": z3.Solver, 'SolverFor("QF_BV")': lambda: z3.SolverFor("QF_BV")}

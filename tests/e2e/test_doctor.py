@@ -19,6 +19,7 @@ def test_all_is_well(board: str, tmp_path: Path) -> None:
     done = score_embed("doctor", "--board", board, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ok  Z3: solves" in done.stdout
+    assert "ok  Bitwuzla: solves" in done.stdout
     assert "an image was built, started and answered" in done.stdout
     assert done.stdout.endswith("all is well\n")
 

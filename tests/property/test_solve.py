@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import z3
+from bitwuzla import Bitwuzla
+from bitwuzla import Result as Found
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,11 +16,12 @@ from score_embed.engine._core import Slicer, search, select
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set, intervals, members
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
+from score_embed.solve.bitwuzla_terms import BitwuzlaTranslator
 from score_embed.solve.chain import default_chain
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
-from score_embed.solve.terms import Translator
+from score_embed.solve.terms import Z3Translator
 
 BYTES = 3
 WIDTHS = (8, 16, 32, 64)
@@ -139,6 +142,15 @@ def z3_value(term: Any, data: bytes) -> int:
     return int(value.as_long())
 
 
+def bitwuzla_value(condition: Expr, data: bytes) -> int:
+    told = BitwuzlaTranslator()
+    solver = Bitwuzla(told.manager)
+    for index, value in enumerate(data):
+        solver.assert_formula(told.among(index, 1 << value))
+    solver.assert_formula(told.condition(condition))
+    return int(solver.check_sat() == Found.SAT)
+
+
 inputs = st.binary(min_size=BYTES, max_size=BYTES)
 
 
@@ -149,7 +161,8 @@ def test_simplified_formulas_have_the_value_z3_gives(both: Both, data: bytes) ->
     assert evaluate(expr, data) == z3_value(term, data)
     if expr.width == 1:
         assert evaluate(build.negate(expr), data) == 1 - z3_value(term, data)
-        assert z3_value(Translator().condition(expr), data) == z3_value(term, data)
+        assert z3_value(Z3Translator().condition(expr), data) == z3_value(term, data)
+        assert bitwuzla_value(expr, data) == z3_value(term, data)
 
 
 @settings(deadline=None, max_examples=150)
@@ -167,10 +180,11 @@ def test_byte_sets_are_the_values_that_satisfy(both: Both) -> None:
     assert members(found) == [v for first, last in intervals(found) for v in range(first, last + 1)]
 
 
+@pytest.mark.parametrize("solver", ["z3", "bitwuzla"])
 @settings(deadline=None, max_examples=150)
 @given(st.lists(formulas(1, 3), min_size=1, max_size=6), inputs)
-def test_every_layer_answers_as_plain_z3_does(path: list[Both], data: bytes) -> None:
-    chain = default_chain(rlimit=3_000_000, validate=True)
+def test_every_layer_answers_as_plain_z3_does(solver: str, path: list[Both], data: bytes) -> None:
+    chain = default_chain(rlimit=3_000_000, validate=True, solver=solver)
     slicer = Slicer()
     before: list[Expr] = []
     for expr, _ in path:
@@ -273,7 +287,8 @@ def test_deep_formulas_need_no_recursion(depth: int) -> None:
     low = build.extract(total, 0, 8)
     condition = build.binary(Kind.EQ, low, build.const(3, 8))
     assert evaluate(condition, b"abc") in (0, 1)
-    Translator().condition(condition)
+    Z3Translator().condition(condition)
+    BitwuzlaTranslator().condition(condition)
 
 
 @settings(deadline=None, max_examples=300)

@@ -175,3 +175,27 @@ def test_the_chain_counts_it() -> None:
     answer = chain.solve(query)
     assert answer.layer is Layer.SEARCH
     assert chain.stats.by[Layer.SEARCH] == 1
+
+
+def test_who_may_try_more_inputs_meets_a_hash_by_chance() -> None:
+    """Ten bits of a hash, and what it earns is a share of what it may try."""
+    mixed = build.const(0x9E3779B9, 32)
+    for index in range(6):
+        turned = op(Kind.ADD, op(Kind.SHL, mixed, 5), op(Kind.LSHR, mixed, 2))
+        mixed = op(Kind.XOR, mixed, op(Kind.ADD, turned, build.zext(build.byte(index), 32)))
+    targets = [op(Kind.EQ, build.extract(mixed, 3, 14), number) for number in range(7, 15)]
+    few, many = _Below(), _Below()
+    searching, trying = SearchLayer(few, most=500), SearchLayer(many, most=1 << 18)
+    for target in targets:
+        searching.solve(Query(target, {}, [], bytes(6)))
+        answer = trying.solve(Query(target, {}, [], bytes(6)))
+        assert answer.result is Result.SAT
+        assert evaluate(target, answer.apply(bytes(6)))
+    assert many.asked == 0
+    assert few.asked > 3
+    before = trying._left = 0
+    trying.solve(Query(op(Kind.EQ, word(0), 5), {}, [], bytes(6)))
+    assert trying._left == before + EARNED * (1 << 18) // MOST
+    trying._left = SHARE << 18
+    trying.solve(Query(op(Kind.EQ, word(0), 6), {}, [], bytes(6)))
+    assert trying._left == SHARE << 18

@@ -1,4 +1,4 @@
-"""The Z3 layers: what is learned, what is handed on, what is forgotten; and the judge of all layers."""
+"""The layers on Z3 and Bitwuzla: what is learned, what is handed on, what is forgotten; and the judge of all layers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from score_embed.engine._core import Slicer
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve import smt
+from score_embed.solve.bitwuzla import BitwuzlaLayer
 from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, ValidatingLayer
-from score_embed.solve.query import Answer, Limit, Query, Result, Stopped
+from score_embed.solve.query import Answer, Limit, Query, Result, Stopped, interrupt
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
-from score_embed.solve.terms import Translator, table_term
+from score_embed.solve.terms import WORDS, Z3Translator
+from score_embed.solve.translate import table_term
 
 SIZE = 16
-Staying = type[LearningLayer] | type[PathLayer]
-STAYING = (LearningLayer, PathLayer)
+Staying = type[LearningLayer] | type[PathLayer] | type[BitwuzlaLayer]
+STAYING = (LearningLayer, PathLayer, BitwuzlaLayer)
 
 
 class Fixed:
@@ -74,9 +76,10 @@ def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected(kind: St
 
 @pytest.mark.parametrize("kind", STAYING)
 def test_the_limit_is_a_question_s_not_a_campaign_s(kind: Staying) -> None:
-    layer = kind(Fixed(Answer(Result.UNKNOWN, Layer.MODEL)), Limit(20_000))
+    layer = kind(Fixed(Answer(Result.UNKNOWN, Layer.MODEL)), Limit(200_000 if kind is BitwuzlaLayer else 20_000))
     for limit in range(1, 400):
-        assert layer.solve(query([below(word(0), word(8))], below(word(8), constant(limit * 7)))).layer == "smt"
+        asked = query([below(word(0), word(8))], below(word(8), constant(limit * 7)))
+        assert layer.solve(asked).layer in (Layer.SMT, Layer.BITWUZLA)
 
 
 @pytest.mark.parametrize("kind", STAYING)
@@ -111,7 +114,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_s_term_has_its_entries(name: str) -> None:
     index, entries = z3.BitVec("index", 2), TABLES[name]
-    term = table_term(index, 2, entries, 8)
+    term = table_term(WORDS, index, 2, entries, 8)
     assert term.size() == 8
     for at, entry in enumerate(entries):
         assert z3.simplify(z3.substitute(term, (index, z3.BitVecVal(at, 2)))).as_long() == entry
@@ -204,12 +207,12 @@ def test_of_floating_point_on_one_byte_the_values_are_told() -> None:
     asked = query([small], below(word(0, 2), word(2, 2)))
     assert small.floats
     assert not asked.floats
-    assert Translator().condition(small).sexpr() == "(not (bvult #x02 in0))"
+    assert Z3Translator().condition(small).sexpr() == "(not (bvult #x02 in0))"
     for kind in STAYING:
         answer = kind(SmtLayer()).solve(asked)
         assert answer.result is Result.SAT
         assert answer.apply(asked.data)[0] < 3
-        assert kind(SmtLayer()).solve(query([small], below(constant(2, 8), build.byte(0)))).core
+        assert small in kind(SmtLayer()).solve(query([small], below(constant(2, 8), build.byte(0)))).core
 
 
 @pytest.mark.parametrize("width", [32, 64])
@@ -240,21 +243,21 @@ def test_a_quotient_of_one_byte_counts_if_it_is_in_the_slice() -> None:
     assert query([], conditions[0]).products
 
 
-@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "plain"])
+@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "bitwuzla", "plain"])
 def test_an_interrupt_between_questions_changes_nothing(kind: Staying | None) -> None:
     layer = kind(SmtLayer()) if kind else SmtLayer()
     for _ in range(3):
-        smt.interrupt()
+        interrupt()
         assert layer.solve(EASY).result is Result.SAT
 
 
-@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "plain"])
+@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "bitwuzla", "plain"])
 def test_interrupts_at_any_time_raise_nothing(kind: Staying | None) -> None:
     layer, over = kind(SmtLayer()) if kind else SmtLayer(), threading.Event()
 
     def disturb() -> None:
         while not over.wait(0.0003):
-            smt.interrupt()
+            interrupt()
 
     thread = threading.Thread(target=disturb)
     thread.start()

@@ -10,7 +10,7 @@ from score_embed.contract.words import Layer
 from score_embed.engine._core import Slicer, select
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern, intern_table
-from score_embed.solve import chain, finite, smt, terms
+from score_embed.solve import chain, finite, smt, translate
 from score_embed.solve import query as questions
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
@@ -20,7 +20,7 @@ from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Limit, Query, Result, Stopped
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
-from score_embed.solve.terms import Translator
+from score_embed.solve.terms import Z3Translator
 
 
 def byte(index: int) -> Expr:
@@ -605,8 +605,8 @@ def test_sets_of_a_core_hold_what_the_question_leaves() -> None:
 
 
 def test_terms_are_kept_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "_TERMS_KEPT", 10)
-    translator = Translator()
+    monkeypatch.setattr(translate, "_TERMS_KEPT", 10)
+    translator = Z3Translator()
     number = build.float_unary(Kind.UITOF, word(0, 1), 32)
     for limit in range(20):
         for condition in (
@@ -614,7 +614,7 @@ def test_terms_are_kept_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> 
             build.float_binary(Kind.FLT, number, const(0x40400000 + limit, 32)),
         ):
             said = translator.formula(condition)
-            assert said.eq(Translator().formula(condition))
+            assert said.eq(Z3Translator().formula(condition))
             assert translator.formula(condition).eq(said)
     assert len(translator._terms) < 30
     assert len(translator._numbers) < 30

@@ -29,6 +29,7 @@ STUBS = ("undefined", "none")
 NULLS = ("tested", "all")
 STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage", "mcdc")
 GOALS = ("statement", "branch", "mcdc")
+SOLVERS = ("auto", "z3", "bitwuzla")
 
 
 class Settings(Struct, frozen=True):
@@ -56,6 +57,7 @@ class Settings(Struct, frozen=True):
     loop_bound: int | None = None
     fork_values: int = 256
     fork_arguments: bool = False
+    solver: str = "auto"
     seed: int = 0
     entry: str | None = None
     stubs: str | None = None
@@ -246,6 +248,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"
     ),
+    Option("solver", _one_of(SOLVERS), "NAME", f"what decides hard questions: {', '.join(SOLVERS)} (auto)"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
     Option("stubs", _one_of(STUBS), "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),

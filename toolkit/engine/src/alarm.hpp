@@ -1,9 +1,11 @@
-// When a campaign has to end: what is asked between and within tests, without a call of Python.
+// When a campaign has to end, or a question: what is asked between and within tests, without a call of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <limits>
 
 namespace score {
@@ -25,7 +27,27 @@ class Alarm {
 
 bool rings(nanobind::handle stop);  // an alarm, or what Python calls
 
-// Adds Alarm to the module.
+// What a solver asks now and then whether it is to end. A handler of signals may raise, and then the solver's own
+// binding would lose what was raised and go on. So handlers are called here, and what they raise is kept until the
+// question is over.
+class Terminator {
+  public:
+    static void interrupt() { ++interrupts; }  // each question that runs
+
+    void begin(nanobind::object stop);  // a question
+    void allow(std::uint64_t most) { left_ = most; }  // it may ask so often
+    bool wants_end();
+    void end();  // throws what was raised meanwhile
+
+  private:
+    static inline std::uint64_t interrupts = 0;  // the interpreter's lock is held wherever it is used
+
+    nanobind::object stop_;
+    std::uint64_t left_ = 0, seen_ = 0;
+    std::exception_ptr raised_;
+};
+
+// Adds Alarm and Terminator to the module.
 void add_alarms(nanobind::module_ &module);
 
 }  // namespace score

@@ -26,7 +26,8 @@ from score_embed.errors import ScoreError, UsageError
 from score_embed.formula.build import binary, byte, const
 from score_embed.formula.expr import Kind
 from score_embed.image.image import build_image
-from score_embed.solve.query import Query, Result
+from score_embed.solve.chain import Nobody, solver_of
+from score_embed.solve.query import Query, Result, Solver
 from score_embed.solve.smt import SmtLayer
 
 PROGRAM = '#include "score.h"\nint main(void) { int x; SYM_INT(x); if (x == 7) return 1; return 0; }\n'
@@ -46,7 +47,9 @@ class Finding:
 
 def machine() -> Iterator[Finding]:
     """What does not depend on a board."""
-    yield _solver()
+    yield _solver("Z3", SmtLayer)
+    if solver_of("auto") == "bitwuzla":
+        yield _solver("Bitwuzla", _bitwuzla)
     yield _confinement()
     yield _serial()
 
@@ -67,12 +70,22 @@ def board(profile: Board, flash: bool = False) -> Iterator[Finding]:
                 return
 
 
-def _solver() -> Finding:
+def _bitwuzla() -> Solver:
+    from score_embed.solve.bitwuzla import BitwuzlaLayer
+
+    return BitwuzlaLayer(Nobody())
+
+
+def _solver(name: str, make: Callable[[], Solver]) -> Finding:
+    again = f"Install it again: pip install --force-reinstall {name.lower().replace('z3', 'z3-solver')}"
     query = Query(binary(Kind.EQ, binary(Kind.MUL, byte(0), byte(1)), const(143, 8)), {}, [], bytes(2))
-    answer = SmtLayer().solve(query)
+    try:
+        answer = make().solve(query)
+    except ImportError as error:
+        return Finding(name, f"cannot be loaded: {error}", again)
     if answer.result is Result.SAT:
-        return Finding("Z3", "solves")
-    return Finding("Z3", f"answers {answer.result.value} to a simple question", "Install z3-solver again.")
+        return Finding(name, "solves")
+    return Finding(name, f"answers {answer.result.value} to a simple question", again)
 
 
 def _confinement() -> Finding:

@@ -52,6 +52,7 @@ from score_embed.results.parts import (
 from score_embed.results.sourcemap import source_map
 from score_embed.results.storage import damaged
 from score_embed.results.store import Store
+from score_embed.solve.chain import solver_of
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
 
@@ -90,6 +91,7 @@ def begin(
     """
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
+    settings = structs.replace(settings, solver=solver_of(settings.solver))  # the same for all clients, and on resume
     check_sources(settings)
     said = judged_by(settings)
     name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
@@ -138,6 +140,7 @@ def go_on(
     if with_target:
         board = find_board(settings.board, settings.run, device or settings.port)
         board.require_tools()
+        solver_of(settings.solver)
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
     _note_baseline(record, settings)

@@ -56,7 +56,7 @@ class Worker:
         self.describer = Describer(image)
         self._simplifier = Simplifier(self.runner, self.describer)
         self._settings, self._image = settings, image
-        self.explorer = Explorer(self._trail(), default_chain(), self._bounds(), room)
+        self.explorer = Explorer(self._trail(), default_chain(solver=settings.solver), self._bounds(), room)
         self.covered: set[int] = set()
         self._bugs: set[tuple[str, Place]] = set()
         self._said = LinkCounters()
@@ -102,7 +102,7 @@ class Worker:
         """Run what somebody else has run, and compare what follows from it with what they told; it is no test of the
         campaign, and nothing is counted. Raises TargetError, and Stopped if `stop` says so."""
         test, finished = self.runner.repeat_pair(pair)
-        chain = default_chain()
+        chain = default_chain(solver=self._settings.solver)
         chain.stop = stop
         try:
             seen = Checker(self._trail(), chain, self._bounds(), told).check(pair, finished, test.input)

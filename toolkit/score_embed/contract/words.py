@@ -62,7 +62,8 @@ class Layer(StrEnum):
     ENUMERATE = "enumerate"
     CACHE = "cache"
     RANGE = "range"
-    SMT = "smt"
+    SMT = "smt"  # Z3
+    BITWUZLA = "bitwuzla"
 
 
 class Statement(StrEnum):

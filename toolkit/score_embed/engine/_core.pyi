@@ -867,6 +867,22 @@ class Alarm:
     def __call__(self) -> bool:
         """The test in work is to be broken off."""
 
+class Terminator:
+    """What a solver asks now and then whether it is to end. Handlers of signals are called here, and what they raise is
+    kept until the question is over. Between `end` and `begin` it says yes."""
+
+    def __init__(self) -> None: ...
+    @staticmethod
+    def interrupt() -> None:
+        """End each question that runs, in any thread."""
+    def begin(self, stop: Callable[[], bool]) -> None:
+        """A question begins, which ends early if `stop` says so or an interrupt comes."""
+    def allow(self, most: int) -> None:
+        """From now on the question may ask so often."""
+    def __call__(self) -> bool: ...
+    def end(self) -> None:
+        """The question is over. Raises what was raised meanwhile."""
+
 class Followed(Enum):
     """How far a run's path was followed."""
 

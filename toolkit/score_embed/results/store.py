@@ -27,7 +27,7 @@ from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 13
+VERSION = 14
 _OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);

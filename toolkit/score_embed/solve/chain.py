@@ -1,7 +1,8 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was proved
-before, a value at hand, local search, tables, all assignments of two bytes, cuts, Z3 that stays, Z3 from the start.
+before, a value at hand, local search, tables, all assignments of two bytes, cuts, a solver that stays, Z3 from the
+start.
 Why in this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before
 anyone uses it, and counts.
 """
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 
 from msgspec import Struct, field
 
 from score_embed.contract.words import Layer
 from score_embed.engine._core import is_refuted
+from score_embed.errors import UsageError
 from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
@@ -34,6 +37,7 @@ _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to eval
 _REFUSED = 4 * _VALUES_TRIED
 _REMEMBERED = 10_000  # conditions
 _KEPT_OF_CUTS = 1 << 20  # cells of tables that are remembered for them
+_TRIED_OF_PARTS = 1 << 18  # inputs, by local search: a hash is met by chance, and Z3 needs half a second for it
 
 
 class UnsoundAnswer(AssertionError):
@@ -141,7 +145,7 @@ class TablesLayer:
         return (self._tables if is_driven else self._others).solve(query)
 
 
-class _Nobody:
+class Nobody:
     """Behind the last layer of a trial."""
 
     def solve(self, query: Query) -> Answer:
@@ -150,7 +154,7 @@ class _Nobody:
 
 class ArithmeticLayer:
     """To each kind of arithmetic its solver. With floating point Z3 is slow, and learns little from one question for
-    others; products and quotients are dear to build, so that all that was learned about them is kept."""
+    others. Its products and quotients are dear to build, so that one solver keeps all that it learned about them."""
 
     def __init__(self, floats: Solver, products: Solver, others: Solver) -> None:
         self._floats, self._products, self._others = floats, products, others
@@ -328,33 +332,63 @@ class Chain:
         return answer
 
 
-def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
-    """All layers in order; `validate` checks each answer independently (slow, for tests)."""
-    limit = Limit(rlimit)
-    gate = Gate(SearchLayer(Late(lambda: _searching(limit)), lambda: limit.trial))
+def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False, solver: str = "auto") -> Chain:
+    """All layers in order. `validate` checks each answer independently (slow, for tests); `solver`: which one decides
+    what the layers leave, see `solver_of`. Raises UsageError."""
+    limit, first = Limit(rlimit), solver_of(solver)
+    gate = Gate(SearchLayer(Late(lambda: _searching(limit, first)), lambda: limit.trial))
     layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate))), limit=limit))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
 
 
-def _searching(limit: Limit) -> Solver:
+def solver_of(wanted: str) -> str:
+    """`z3`; `bitwuzla`, with Z3 behind it; `auto`: Bitwuzla where it is installed. Raises UsageError."""
+    if wanted != "z3" and find_spec("bitwuzla") is not None:
+        return "bitwuzla"
+    if wanted == "bitwuzla":
+        hint = "Install it (pip install bitwuzla), or begin a campaign with --solver z3."
+        raise UsageError("Bitwuzla is not installed, and the campaign is to use it", "--solver", hint)
+    return "z3"
+
+
+def _searching(limit: Limit, solver: str) -> Solver:
     """The layers behind the gate."""
-    last = Late(lambda: _last(limit))
+    last = Late(lambda: _last(limit, solver))
     return TablesLayer(_for_tables(last, limit), last)
 
 
 def _for_tables(last: Solver, limit: Limit) -> Solver:
-    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody(), limit)), limit=limit))
+    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(Nobody(), limit)), limit=limit))
     return FiniteLayer(EnumerateLayer(ChoicesLayer(quick, last, limit), limit), limit)
 
 
-def _last(limit: Limit) -> Solver:
-    from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
-
-    plain = SmtLayer(limit)
-    whole = ArithmeticLayer(plain, LearningLayer(plain, limit), PathLayer(plain, limit))
-    nobody = EnumerateLayer(_Nobody(), limit)
+def _last(limit: Limit, solver: str) -> Solver:
+    # Z3 is made for its first question, too: Bitwuzla may answer all.
+    plain = Late(lambda: _z3(limit))
+    nobody = EnumerateLayer(Nobody(), limit)
     quick = DomainLayer(EqualityLayer(FiniteLayer(nobody, limit, kept=_KEPT_OF_CUTS), limit=limit))
-    return CutLayer(quick, whole, SearchLayer(plain), lambda: limit.trial)
+    of_parts = SearchLayer(plain, most=_TRIED_OF_PARTS)
+    return CutLayer(quick, _staying(plain, limit, solver), of_parts, lambda: limit.trial)
+
+
+def _z3(limit: Limit) -> Solver:
+    from score_embed.solve.smt import SmtLayer
+
+    return SmtLayer(limit)
+
+
+def _staying(plain: Solver, limit: Limit, solver: str) -> Solver:
+    if solver == "bitwuzla":
+        try:
+            from score_embed.solve.bitwuzla import BitwuzlaLayer
+        except ImportError as error:
+            hint = "Install it again (pip install --force-reinstall bitwuzla), or begin a campaign with --solver z3."
+            raise UsageError(f"Bitwuzla cannot be loaded: {error}", "--solver", hint) from None
+        first = BitwuzlaLayer(plain, limit)
+        return ArithmeticLayer(plain, first, first)
+    from score_embed.solve.smt import LearningLayer, PathLayer
+
+    return ArithmeticLayer(plain, LearningLayer(plain, limit), PathLayer(plain, limit))
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:

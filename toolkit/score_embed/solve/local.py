@@ -24,14 +24,14 @@ SHARE = 8  # a question may use one part in so many of what is left
 
 
 class SearchLayer:
-    """Answers what it finds; the rest goes on to the layer it wraps.
+    """Answers what it finds; the rest goes on to the layer it wraps."""
 
-    `may`: whether it is to search now. A question that is asked again was searched for the first time.
-    """
-
-    def __init__(self, inner: Solver, may: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, inner: Solver, may: Callable[[], bool] = lambda: True, most: int = MOST) -> None:
+        """`may`: whether it is to search now. A question that is asked again was searched for the first time. `most`:
+        inputs evaluated for one question."""
         self._inner, self._may = inner, may
-        self._left = SHARE * MOST
+        self._most, self._earned = most, EARNED * most // MOST
+        self._left = SHARE * most
 
     def solve(self, query: Query) -> Answer:
         if query.floats or not self._may():
@@ -39,7 +39,7 @@ class SearchLayer:
         most = max(LEAST, self._left // SHARE)
         found, used = search(query.target, query.several, list(query.sets.items()), query.data, most)
         if found is not None:
-            self._left = min(SHARE * MOST, self._left + EARNED)
+            self._left = min(SHARE * self._most, self._left + self._earned)
             return Answer(Result.SAT, Layer.SEARCH, found)
         self._left = max(0, self._left - used)
         return self._inner.solve(query)

@@ -149,9 +149,10 @@ class Solver(Protocol):
 class Limit:
     """What a question may cost; one object for all layers of a chain.
 
-    `rlimit`: of Z3's resource count. `trial`: it is asked for the first time: what is no more than a trial may be all.
-    `again`: it was asked before with less, so that solvers that stay have given it up already. `stop`: whether no more
-    answers are wanted. `gave_up`: questions that a layer left to the next because they took too many steps.
+    `rlimit`: of Z3's resource count; Bitwuzla's limit is made of it. `trial`: it is asked for the first time: what is
+    no more than a trial may be all. `again`: it was asked before with less, so that Z3's solvers that stay have given
+    it up already. `stop`: whether no more answers are wanted. `gave_up`: questions that a layer left to the next
+    because they took too many steps.
     """
 
     def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:

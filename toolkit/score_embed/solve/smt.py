@@ -21,7 +21,7 @@ from score_embed.formula.domain import intervals
 from score_embed.formula.expr import Expr, digest
 from score_embed.solve.integral import integral
 from score_embed.solve.query import DEFAULT_RLIMIT, Answer, Limit, Query, Result, Solver, Stopped, on_interrupt
-from score_embed.solve.terms import Translator
+from score_embed.solve.terms import Z3Translator
 
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds hard, a new one may not
 _FLOAT_SHARE = 4  # of a question's limit with floating point: what is hard there mostly stays so
@@ -87,7 +87,7 @@ class _StayingLayer(ABC):
 
     def __init__(self, inner: Solver, limit: Limit | None = None) -> None:
         self._inner, self._limit = inner, limit or Limit()
-        self._translator = Translator(self._limit.look)
+        self._translator = Z3Translator(self._limit.look)
         self._forget()
 
     def _forget(self) -> None:
@@ -215,7 +215,7 @@ def _core(solver: Any, names: Iterable[Any], formulas: Iterable[Expr]) -> tuple[
     return tuple(formula for name, formula in zip(names, formulas, strict=False) if name.get_id() in needed)
 
 
-def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
+def _sat(solver: Any, translator: Z3Translator, query: Query) -> Answer:
     model = solver.model()
     values: dict[int, int] = {}
     for index in query.indices():
@@ -231,7 +231,7 @@ class SmtLayer:
 
     def __init__(self, limit: Limit | None = None) -> None:
         self._limit = limit or Limit()
-        self._translator = Translator(self._limit.look)
+        self._translator = Z3Translator(self._limit.look)
 
     def solve(self, query: Query) -> Answer:
         answer = _interrupts.unless(self._alone, query)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import z3
 
 from score_embed.formula.expr import Expr, Kind, TableRead
 from score_embed.formula.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
-from score_embed.solve.integral import integral
-
-_TERMS_KEPT = 100_000
+from score_embed.solve.translate import Translator, table_term
 
 _ARITHMETIC = {
     Kind.ADD: lambda a, b: a + b,
@@ -49,14 +46,11 @@ _DIRECTIONS = {FLOOR: z3.RTN(), CEIL: z3.RTP(), TRUNC: _TOWARDS_ZERO}
 _LOGIC = {Kind.AND: z3.And, Kind.OR: z3.Or, Kind.XOR: z3.Xor}
 
 
-class Translator:
-    """Formulas as Z3 terms, each node once. One-bit nodes become booleans where that is what they are."""
+class Z3Translator(Translator[Any]):
+    """Z3's terms, floating-point numbers included."""
 
     def __init__(self, look: Callable[[], None] = lambda: None) -> None:
-        """`look` is called for each new node; what it raises ends the question."""
-        self._look = look
-        # By uid, not by node: terms of dead formulas go when the table is cleared.
-        self._terms: dict[int, Any] = {}
+        super().__init__(look)
         self._numbers: dict[int, Any] = {}  # the same as floating-point numbers
         self._variables: dict[int, tuple[Any, Any]] = {}
 
@@ -75,26 +69,12 @@ class Translator:
             found = self._variables[index] = variable, variable.decl()
         return found
 
-    def condition(self, expr: Expr) -> Any:
-        """A one-bit formula as a Z3 boolean, without floating point where it can be said so."""
-        return self.formula(integral(expr))
+    def _clear(self) -> None:
+        super()._clear()
+        self._numbers.clear()
 
-    def formula(self, expr: Expr) -> Any:
-        """A one-bit formula as a Z3 boolean, as it is written."""
-        if len(self._terms) > _TERMS_KEPT:
-            self._terms.clear()
-            self._numbers.clear()
-        # Only down to what is known: formulas of a loop stand in one another, thousands deep.
-        waiting = [(expr, False)]
-        while waiting:
-            node, is_ready = waiting.pop()
-            if is_ready:
-                self._look()
-                self._terms[node.uid] = self._term(node)
-            elif node.uid not in self._terms:
-                waiting.append((node, True))
-                waiting += [(arg, False) for arg in node.args]
-        return _boolean(self._terms[expr.uid])
+    def _boolean(self, term: Any) -> Any:
+        return _boolean(term)
 
     def _number(self, node: Expr) -> Any:
         """A node as the floating-point number that its bits are the pattern of."""
@@ -152,7 +132,7 @@ class Translator:
             return z3.If(_boolean(args[0]), _vector(args[1]), _vector(args[2]))
         args = [_vector(arg) for arg in args]
         if isinstance(node, TableRead):
-            return table_term(args[0], node.args[0].width, node.entries, node.width)
+            return table_term(WORDS, args[0], node.args[0].width, node.entries, node.width)
         if kind in _COMPARE:
             return _COMPARE[kind](*args)
         if kind is Kind.NOT:
@@ -168,41 +148,23 @@ class Translator:
         return _ARITHMETIC[kind](*args)
 
 
-def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any:
-    """A table: as XORs where its entries are such (those of a CRC), else decisions, the highest bit first. What is the
-    same in several places (a state's row, Unicode's blocks) is made once."""
-    columns = [entries[1 << bit] ^ entries[0] for bit in range(bits)]
-    chosen = [z3.Extract(bit, bit, index) == z3.BitVecVal(1, 1) for bit in range(bits)]
-    if _is_linear(entries, columns):
-        parts = [
-            z3.If(bit, z3.BitVecVal(column, width), z3.BitVecVal(0, width))
-            for bit, column in zip(chosen, columns, strict=True)
-        ]
-        return functools.reduce(lambda a, b: a ^ b, parts, z3.BitVecVal(entries[0], width))
-    terms = {entry: z3.BitVecVal(entry, width) for entry in set(entries)}
-    level: Sequence[int] = entries  # names of terms: of constants their values, of others negative numbers
-    for bit in chosen:
-        pairs = list(zip(level[::2], level[1::2], strict=True))
-        names = {pair: pair[0] for pair in pairs if pair[0] == pair[1]}
-        for low, high in dict.fromkeys(pairs):
-            if low != high:
-                names[low, high] = -1 - len(terms)
-                terms[-1 - len(terms)] = _either(bit, terms[high], terms[low])
-        level = [names[pair] for pair in pairs]
-    return terms[level[0]]
+class _Words:
+    """Of tables. Without a look at the sorts: large ones have thousands of decisions."""
+
+    def constant(self, value: int, width: int) -> Any:
+        return z3.BitVecVal(value, width)
+
+    def bit(self, value: Any, at: int) -> Any:
+        return z3.Extract(at, at, value) == z3.BitVecVal(1, 1)
+
+    def either(self, condition: Any, yes: Any, no: Any) -> Any:
+        return z3.BitVecRef(z3.Z3_mk_ite(condition.ctx_ref(), condition.ast, yes.ast, no.ast), condition.ctx)
+
+    def xor(self, a: Any, b: Any) -> Any:
+        return a ^ b
 
 
-def _either(condition: Any, yes: Any, no: Any) -> Any:
-    """As z3.If, without looking at the sorts: large tables have thousands of these."""
-    return z3.BitVecRef(z3.Z3_mk_ite(condition.ctx_ref(), condition.ast, yes.ast, no.ast), condition.ctx)
-
-
-def _is_linear(entries: Sequence[int], columns: Sequence[int]) -> bool:
-    """Whether each entry is the first one, changed by what belongs to each bit of the index."""
-    expected = [entries[0]]
-    for column in columns:
-        expected += [entry ^ column for entry in expected]
-    return expected == list(entries)
+WORDS = _Words()
 
 
 def _boolean(term: Any) -> Any:
