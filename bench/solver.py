@@ -3,9 +3,10 @@
     .venv/bin/python bench/solver.py [--quick] [--keep DIR] [PROGRAM…]
 
 Explores each program of bench/ for some tests and writes down its questions (or reads them from DIR, if they were kept
-there), then answers them with each way to use Z3: all of them ("alone"), and those that the cheaper layers leave
-("behind the layers"). Last, with all layers, one layer taken away at a time. Prints tables in Markdown; a number is
-the time as a multiple of the best in its column, and all answers must agree.
+there), then answers them with each way to use Z3, and with Bitwuzla: all of them ("alone"), and those that the cheaper
+layers leave ("behind the layers"). Last, with all layers, one layer taken away at a time; of programs of bench/tables,
+too. Prints tables in Markdown; a number is the time as a multiple of the best in its column, and all answers must
+agree.
 """
 
 from __future__ import annotations
@@ -16,30 +17,53 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from stream import Question, read, record
-from variants import MAKERS, VARIANTS, Variant
+from variants import MAKERS, VARIANTS, Bitwuzlas, Variant
 
 from score_embed.engine._core import Slicer
 from score_embed.formula.expr import Expr
+from score_embed.solve.bitwuzla import BitwuzlaLayer
 from score_embed.solve.cache import CacheLayer
-from score_embed.solve.chain import ArithmeticLayer, DomainLayer, ModelLayer
+from score_embed.solve.chain import ArithmeticLayer, DomainLayer, ModelLayer, Nobody, TablesLayer
+from score_embed.solve.choices import ChoicesLayer
+from score_embed.solve.cuts import CutLayer
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.finite import FiniteLayer
+from score_embed.solve.local import SearchLayer
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver
+from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
 HERE = Path(__file__).resolve().parent
 TESTS = {"tokenizer": 1500, "packet": 400, "arithmetic": 60, "sort": 720, "match": 1200}
+TABLES = {"crc16": (12, 200), "tlv": (5, 500), "utf8": (8, 300), "regex": (5, 300), "names": (12, 100)}  # bytes, tests
 ASKED = 800  # questions of a stream that are answered: more are thinned out
+BEHIND = "behind the layers"
 PATIENCE = 60.0  # seconds for one way and one stream; what is left then is extrapolated
 
 
 def staying(inner: Solver) -> Solver:
-    """The solvers that stay, each for its kind of arithmetic."""
+    """Z3's solvers that stay, each for its kind of arithmetic."""
     return ArithmeticLayer(inner, LearningLayer(inner), PathLayer(inner))
+
+
+def bitwuzla(inner: Solver) -> Solver:
+    first = BitwuzlaLayer(inner)
+    return ArithmeticLayer(inner, first, first)
+
+
+def choices(inner: Solver) -> Solver:
+    return ChoicesLayer(DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(Nobody())))), inner, Limit())
+
+
+def cut(inner: Solver) -> Solver:
+    quick = DomainLayer(EqualityLayer(FiniteLayer(EnumerateLayer(Nobody()))))
+    return CutLayer(quick, inner, SearchLayer(SmtLayer()))
 
 
 LAYERS: dict[str, Callable[[Solver], Solver]] = {
@@ -47,9 +71,18 @@ LAYERS: dict[str, Callable[[Solver], Solver]] = {
     "equality": EqualityLayer,
     "cache": CacheLayer,
     "model": ModelLayer,
-    "staying": staying,
+    "range": RangeLayer,
+    "search": SearchLayer,
+    "finite": FiniteLayer,
     "enumerate": EnumerateLayer,
+    "choices": choices,
+    "cut": cut,
+    "bitwuzla": bitwuzla,
 }
+# As `default_chain` has them: those for tables are for formulas that are driven by tables.
+CHEAP = ("domain", "equality", "cache", "model", "range", "search")
+FOR_TABLES = ("finite", "enumerate", "choices")
+LAST = ("cut", "bitwuzla")
 
 
 class Asked(NamedTuple):
@@ -97,8 +130,12 @@ class _Last:
         result = self._variant.solve(self.path, query)
         self.seconds += time.process_time() - began
         self.results[result.value] += 1
-        # The layers in front learn from answers: the same ones, whatever is measured.
-        return self._answers.solve(query)
+        # The layers in front learn from answers: those of the same solver, whatever is measured. Its models depend on
+        # what else is done with Z3, so a few questions differ from row to row; each is judged by itself.
+        answer = self._answers.solve(query)
+        if Result.UNKNOWN not in (result, answer.result) and result is not answer.result:
+            raise SystemExit(f"the answers differ: {result.value} and {answer.result.value} to {query.target!r}")
+        return answer
 
 
 def variant_seconds(questions: Sequence[Question], variant: Variant, layers: bool) -> Timed:
@@ -122,12 +159,16 @@ def variant_seconds(questions: Sequence[Question], variant: Variant, layers: boo
 
 
 def chain(without: str = "") -> Solver:
-    """All layers but one."""
-    made: Solver = SmtLayer()
-    for name in reversed(LAYERS):
-        if name != without:
-            made = LAYERS[name](made)
-    return made
+    """All layers but one; without Bitwuzla, Z3's solvers that stay are in its place."""
+
+    def before(inner: Solver, names: Sequence[str]) -> Solver:
+        for name in reversed(names):
+            if name != without:
+                inner = LAYERS[name](inner)
+        return inner
+
+    last = before(staying(SmtLayer()) if without == "bitwuzla" else SmtLayer(), LAST)
+    return before(TablesLayer(before(last, FOR_TABLES), last), CHEAP)
 
 
 def chain_seconds(questions: Sequence[Question], without: str) -> tuple[Timed, Counter[str]]:
@@ -167,7 +208,7 @@ def table(title: str, rows: dict[str, list[Timed]], columns: Sequence[str]) -> N
         unknown = [f" ({t.results['unknown']} unknown)" if t.results["unknown"] else "" for t in row]
         cells = (f"{t.seconds / b:.1f}{u}" if t.results else "–" for t, b, u in zip(row, best, unknown, strict=True))
         print(f"| {name} | " + " | ".join(cells) + " |")
-    for i, column in enumerate(columns):
+    for i, column in enumerate(columns) if title != BEHIND else ():
         agree([row[i].results for row in rows.values()], column)
     first = next(iter(rows.values()))
     print("| best, s | " + " | ".join(f"{b:.2f}" for b in best) + " |")
@@ -179,12 +220,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a thirtieth of the tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where recordings are and stay")
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(TESTS)} (all)")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join((*TESTS, *TABLES))} (all)")
     values = parser.parse_args()
-    values.programs = values.programs or list(TESTS)
-    unknown = [name for name in values.programs if name not in TESTS]
+    values.programs = values.programs or [*TESTS, *TABLES]
+    unknown = [name for name in values.programs if name not in (*TESTS, *TABLES)]
     if unknown:
-        parser.error(f"there is no program {unknown[0]}; choose from {', '.join(TESTS)}")
+        parser.error(f"there is no program {unknown[0]}; choose from {', '.join((*TESTS, *TABLES))}")
     with tempfile.TemporaryDirectory() as work:
         folder = values.keep or Path(work)
         folder.mkdir(parents=True, exist_ok=True)
@@ -192,16 +233,19 @@ def main() -> None:
         for name in values.programs:
             file = folder / f"{name}.jsonl"
             if not file.exists():
-                record(HERE / f"{name}.c", TESTS[name] // (30 if values.quick else 1), file)
+                size, tests = TABLES.get(name, (0, TESTS.get(name, 0)))
+                source, flags = ("tables", [f"-DSIZE={size}"]) if size else (".", [])
+                record(HERE / source / f"{name}.c", tests // (30 if values.quick else 1), file, flags)
             streams.append(list(read(file)))
     print("questions: " + ", ".join(f"{n} {len(s)}" for n, s in zip(values.programs, streams, strict=True)))
-    for layers in (False, True):
-        rows = {
-            f"{way}, `{maker}`": [variant_seconds(stream, VARIANTS[way](MAKERS[maker]), layers) for stream in streams]
-            for way in VARIANTS
-            for maker in MAKERS
-        }
-        table("behind the layers" if layers else "alone", rows, values.programs)
+    ways: dict[str, Callable[[], Variant]] = {
+        f"{way}, `{maker}`": partial(VARIANTS[way], MAKERS[maker]) for way in VARIANTS for maker in MAKERS
+    }
+    ways["scopes, slice, core, Bitwuzla"] = Bitwuzlas
+    few = {name: stream for name, stream in zip(values.programs, streams, strict=True) if name in TESTS}
+    for layers in (False, True) if few else ():
+        rows = {way: [variant_seconds(stream, make(), layers) for stream in few.values()] for way, make in ways.items()}
+        table(BEHIND if layers else "alone", rows, list(few))
     rows = {}
     for stream in streams:  # byte sets are computed once for all rows
         chain_seconds(stream, "")

@@ -137,7 +137,7 @@ class Toolkit:
             found["paths"],
             found["paths"] / used,
             found["runs"] / paths,
-            by["smt"] / paths,
+            (by["smt"] + by["bitwuzla"]) / paths,
             _shares(by),
             _shares(seconds),
             "budget" if ended.told else found["stopped"],
