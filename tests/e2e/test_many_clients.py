@@ -21,6 +21,7 @@ from runner import score_embed
 
 from score_embed import config
 from score_embed.fleet.messages import MAX_RESULTS
+from score_embed.results.store import Store
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
@@ -162,6 +163,31 @@ def check_whole(folder: Path, whole: Path) -> dict[str, Any]:
         (bug["kind"], bug["inputs"], bug["count"], bug["confirmed"]) for bug in wanted["bugs"]
     ]
     return dict(found)
+
+
+NO_CLIENTS = "import os, sys\nif 'client' in sys.orig_argv: os._exit(4)"
+
+
+@pytest.mark.parametrize("come", [True, False])
+def test_a_bug_seen_once_is_run_again_by_a_session_that_has_nothing_else_to_do(
+    come: bool, source: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server was killed when all pairs were done, and nobody else had seen the bug yet. If no client comes the
+    campaign is as it was."""
+    run(source, "--clients", "2", "--out", "o", "p.c")
+    with Store.open(source / "o") as store:
+        (bug,) = store.bugs()
+        bug.confirmed = False
+        store.put_bug(bug)
+    if not come:
+        (source / "site").mkdir()
+        (source / "site" / "sitecustomize.py").write_text(NO_CLIENTS)
+        monkeypatch.setenv("PYTHONPATH", f"{source / 'site'}:{os.environ.get('PYTHONPATH', '')}")
+    found = run(source, "--resume", "o")
+    assert [bug["confirmed"] for bug in found["bugs"]] == [come]
+    assert (found["stopped"], found["runs"], found["paths"]) == ("exhausted", PATHS, PATHS)
+    if come:
+        check_whole(source / "o", whole)
 
 
 SMALL = [

@@ -123,7 +123,8 @@ class CampaignRecord:
                 self._suspects.add(claim.author)
                 if claim.derived is not None:
                     self._again.append(claim.derived.pair)
-            who = claim.client if settled is Settled.CONTRADICTED else ", ".join(sorted({claim.client, *claim.answers}))
+            named = {claim.client} if settled is Settled.CONTRADICTED else {claim.client, *claim.answers}
+            who = ", ".join(sorted(named - {""})) or "of an earlier session"
             self.ledger.tally.divergences += 1
             self.ledger.note(Note.CLIENT_DIFFERS.of(who))
 

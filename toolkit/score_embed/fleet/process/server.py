@@ -114,12 +114,22 @@ class FleetServer:
         self._senders: dict[str, Sender] = {}  # client → whence its frames come
         self._origins: dict[str, Origin] = {}  # … and who has proved to be it
         self._checks = Checks(random.SystemRandom())
+        self._expects = False  # the first client, that it comes
         self._commit: Commit | None = None  # to be carried out when all frames at hand are taken in
         self._wake_at = float("inf")
 
-    def start(self) -> None:
+    def start(self, expects: bool = False) -> None:
+        """`expects`: clients will come. Then they run again what was seen once, also if no pair is left."""
+        self._expects = expects
         self._carry_out(self.protocol.start(self._now()))
+        for number, hosted in self._campaigns.items():
+            self._carry_out(self.protocol.hold(number, expects and bool(hosted.record.claims), self._now()))
         self._carry_commits_out()
+
+    def expect_nobody(self) -> None:
+        """No client comes any more: what was seen once stays so."""
+        self._expects = False
+        self._check()
 
     def turn(self, seconds: float) -> None:
         """Take in what comes; wait at most so long. Raises StorageError if it cannot be kept."""
@@ -266,6 +276,7 @@ class FleetServer:
         if not len(self._checks) and not any(campaign.held for campaign in self.protocol.campaigns.values()):
             return
         now, there = self._now(), self._able()
+        self._expects = self._expects and not there
         for number, claim, client in self._checks.to_ask(there, now):
             self._line.send(self._senders[client], service.encode(_question(number, claim)))
         for claim, settled in self._checks.settled(there):
@@ -277,7 +288,8 @@ class FleetServer:
         for claim in self._checks.alone(there):
             self._campaigns[claim.campaign].record.has_nobody_else(claim)
         for number in self._campaigns:
-            self._carry_out(self.protocol.hold(number, self._checks.holds(number, there), now))
+            held = self._checks.has(number) if self._expects else self._checks.holds(number, there)
+            self._carry_out(self.protocol.hold(number, held, now))
         self._carry_commits_out()
 
     def _able(self) -> dict[str, tuple[str, int]]:

@@ -85,7 +85,7 @@ class FleetSession:
 
     def _explore(self, interrupt: Interrupt, status: Status) -> None:
         """Until the last client has gone."""
-        self._server.start()
+        self._server.start(expects=self._plan.clients > 0)
         if not self._server.protocol.finished:
             self._launcher.start(self._plan.clients)
         while not self._is_over():
@@ -156,6 +156,7 @@ class FleetSession:
             if not self._stopped:
                 self._replace(ended)
         if not (len(self._launcher) or self._stopped or self._plan.stays or self._server.present):
+            self._server.expect_nobody()
             if self._server.protocol.finished:
                 return
             raise TargetError("no client is left", "", self._last_words or "Every client was removed.")

@@ -147,6 +147,9 @@ class Checks:
                 found.append((claim, result))
         return found
 
+    def has(self, campaign: int) -> bool:
+        return any(claim.campaign == campaign for claim in self._open.values())
+
     def holds(self, campaign: int, there: Mapping[str, tuple[str, int]]) -> bool:
         """Is there a claim that somebody here can still say something about?"""
         return any(claim.campaign == campaign and self._can_be_asked(claim, there) for claim in self._open.values())
