@@ -121,6 +121,50 @@ def test_a_trial_is_not_asked_twice(is_trial: bool) -> None:
     assert (answer.result is Result.UNKNOWN, len(whole.seen)) == (is_trial, 0 if is_trial else 1)
 
 
+def test_tries_are_earned() -> None:
+    """After sixteen without an answer one question in sixteen is tried, until one answers again; each answer is worth
+    four tries."""
+    parts, question = Asked(Nobody()), Query(equal(bucket(), 3), {}, [], DATA)
+    layer = cut(Asked(Nobody()), parts)
+
+    def tried(questions: int) -> list[int]:
+        """The numbers of those that were."""
+        found = []
+        for number in range(questions):
+            before = len(parts.seen)
+            layer.solve(question)
+            found += [number] * (len(parts.seen) - before)
+        return found
+
+    assert tried(70) == [*range(16), 31, 47, 63]
+    parts.inner = SmtLayer()  # of the questions left over from above the tenth is the next to be tried
+    assert tried(30) == [*range(9, 30)]
+    parts.inner = Nobody()
+    assert tried(50) == [*range(16), 31, 47]
+    parts.inner = SmtLayer()
+    assert tried(14) == [13]
+    parts.inner = Nobody()
+    assert tried(20) == [0, 1, 2, 3, 19]
+
+
+@pytest.mark.parametrize("is_trial", [True, False])
+def test_a_trial_without_an_answer_earns_nothing(is_trial: bool) -> None:
+    quick = Asked(EnumerateLayer(Nobody(), Limit()))
+    layer = CutLayer(quick, Nobody(), Nobody(), lambda: is_trial)
+    for _ in range(30):
+        layer.solve(Query(equal(bucket(), 3), {}, [], DATA))
+    assert len(quick.seen) == 16
+
+
+def test_what_has_no_parts_uses_no_try() -> None:
+    quick = Asked(EnumerateLayer(Nobody(), Limit()))
+    layer = CutLayer(quick, Nobody(), Nobody())
+    for _ in range(30):
+        layer.solve(Query(equal(bucket(range(2)), 3), {}, [], DATA))
+    layer.solve(Query(equal(bucket(), 3), {}, [], DATA))
+    assert len(quick.seen) == 1
+
+
 def test_a_byte_that_does_not_hold_in_the_run_is_no_set_of_the_search() -> None:
     """Local search takes sets for fulfilled."""
     parts = Asked()

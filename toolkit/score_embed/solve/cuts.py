@@ -4,6 +4,9 @@ All that a program does with a bucket is a function of its number, and of number
 out (an *abstraction*): each is taken for a number of its own, whatever input gives it. What is left is a question about
 few small numbers, as tables decide it. If it has no solution, the question has none. If it has one, that says which
 number each part has to be, and only this is asked of the solver behind, without what was looked up by them.
+
+Where that answers nothing (checksums, lengths) it costs as much as the solver behind. So tries are earned, as those of
+local search are: by answers. Without any left, one question in some is tried. Measured in docs/design/solving.md.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ from score_embed.solve.query import Answer, Query, Result, Solver, sliced
 _FEW = 256  # values of a part
 _FROM = 3  # input bytes of a part: what has fewer is enumerated
 _PARTS = 16
+_TRIES = 16  # to begin with, and at most
+_EARNED = 4  # by an answer
+_EVERY = 16  # questions: one of so many is tried though no try is left
 _NARROWS = frozenset({Kind.UREM, Kind.AND, Kind.EXTRACT, Kind.LSHR, Kind.TABLE})
 
 
@@ -51,11 +57,26 @@ class CutLayer:
     ) -> None:
         """`is_trial`: whether an answer "unknown" for the parts will do; the question comes again."""
         self._quick, self._inner, self._of_parts, self._is_trial = quick, inner, of_parts, is_trial
+        self._tries, self._passed_by = _TRIES, 0
 
     def solve(self, query: Query) -> Answer:
-        parts = () if query.floats else _parts(query)
+        parts = _parts(query) if self._may_try(query) else ()
         if not parts:
             return self._inner.solve(query)
+        answer = self._try(query, parts)
+        is_answered = answer is not None and answer.result is not Result.UNKNOWN
+        self._tries = min(_TRIES, self._tries + _EARNED) if is_answered else max(0, self._tries - 1)
+        return self._inner.solve(query) if answer is None else answer
+
+    def _may_try(self, query: Query) -> bool:
+        if query.floats:
+            return False
+        if not self._tries:
+            self._passed_by = (self._passed_by + 1) % _EVERY
+        return not self._passed_by
+
+    def _try(self, query: Query, parts: tuple[_Part, ...]) -> Answer | None:
+        """None: the layers behind are to answer."""
         numbers = bytes(evaluate(part.formula, query.data) for part in parts)
         answer = self._quick.solve(_small(query, parts, numbers))
         if answer.result is Result.UNSAT:
@@ -67,7 +88,7 @@ class CutLayer:
                 return Answer(Result.SAT, Layer.CUT, found.assignment)
             if found.result is Result.UNKNOWN and self._is_trial():
                 return found
-        return self._inner.solve(query)
+        return None
 
 
 def _parts(query: Query) -> tuple[_Part, ...]:
