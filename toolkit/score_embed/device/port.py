@@ -154,6 +154,8 @@ class Port:
             port.open()
         except (OSError, ValueError) as error:
             raise _failure(error, name) from None
+        with contextlib.suppress(AttributeError, ValueError):  # most drivers, and all URLs, have no such mode
+            port.set_low_latency_mode(True)  # a USB adapter of FTDI keeps back what came for 1 ms instead of 16
         self._port, self._reset_line = port, reset_line
         self.line: Line = _line(port)
 
