@@ -50,6 +50,7 @@ def test_without_anybody_else_it_stays_open() -> None:
     checks.add(claim())
     assert asked(checks, alone) == []
     assert not checks.holds(1, alone)
+    assert (checks.has(1), checks.has(2)) == (True, False)
     assert checks.settled(alone) == []
     assert len(checks.alone(alone)) == 1
     same_key = {"one.1": ("one", 1), "one.2": ("one", 1), "elsewhere": ("two", 2)}

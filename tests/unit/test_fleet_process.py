@@ -179,6 +179,28 @@ def test_a_lost_test_that_nobody_could_repeat_is_no_payload() -> None:
             payloads.decode(payloads.encode(a_test(lost=broken)))
 
 
+def test_what_an_earlier_session_saw_and_nobody_sees_again_is_nobodys_fault(folder: Path) -> None:
+    with Store.open(folder) as record:
+        before = CampaignRecord(record, b"")
+        names = [f"p{number}" for number in range(40)]
+        write(before, known=[(said(pair(name)), None) for name in ["bug", *names]])
+        write(before, result(pair("bug"), 101, verdict=Verdict.ABORT, place=Place("p.c", 3, "f", ("f", "main"))))
+        before.commit(1, {}, {})
+        campaign = CampaignRecord(record, b"")
+        campaign.sample = 0.0
+        claim = campaign.take_claims()[-1]
+        assert (claim.about, claim.client, claim.author) == (About.BUG, "", "")
+        other = End("return", 0, 5)
+        campaign.conclude(replace(claim, answers={"2": other, "3": other}), Settled.CONTRADICTED)
+        campaign.conclude(replace(claim, answers={"2": other}), Settled.OPEN)
+        assert {what for what, _, _ in campaign.ledger.notes if "client" in what} == {
+            Note.CLIENT_DIFFERS.of("of an earlier session"),
+            Note.CLIENT_DIFFERS.of("2"),
+        }
+        write(campaign, *(result(pair(name), 200 + number) for number, name in enumerate(names)))
+        assert campaign.take_claims() == []  # this user's own clients are not suspected for it
+
+
 def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> None:
     with Store.open(folder) as record:
         campaign = CampaignRecord(record, b"")

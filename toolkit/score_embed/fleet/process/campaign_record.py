@@ -119,7 +119,7 @@ class CampaignRecord:
             if isinstance(claim.key, Found):
                 self.ledger.confirm(claim.key.bug)
         elif claim.answers:
-            if settled is Settled.CONTRADICTED:
+            if settled is Settled.CONTRADICTED and claim.author:  # of an earlier session's nobody knows it
                 self._suspects.add(claim.author)
                 if claim.derived is not None:
                     self._again.append(claim.derived.pair)
