@@ -190,6 +190,15 @@ def test_a_bug_seen_once_is_run_again_by_a_session_that_has_nothing_else_to_do(
         check_whole(source / "o", whole)
 
 
+def test_a_session_that_has_nothing_to_do_starts_no_client(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(source, "--clients", "2", "--out", "o", "p.c")
+    (source / "site").mkdir()
+    (source / "site" / "sitecustomize.py").write_text(NO_CLIENTS)
+    monkeypatch.setenv("PYTHONPATH", f"{source / 'site'}:{os.environ.get('PYTHONPATH', '')}")
+    done = score_embed("run", "--resume", "o", cwd=source)
+    assert (done.returncode, "ended with" in done.stderr) == (1, False), done.stderr
+
+
 SMALL = [
     ("native", 2, "dfs", "parser"),
     ("native", 3, "coverage", "switch_grouped"),
