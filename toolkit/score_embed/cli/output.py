@@ -15,7 +15,8 @@ def is_plain() -> bool:
     """Standard output takes lines of any characters as they are: it is a file or a pipe, for certain. About everything
     else rich is asked."""
     known = not any(name in os.environ for name in _TERMINALS)
-    return known and not sys.stdout.isatty() and sys.stdout.encoding.lower().startswith("utf")
+    encoding = sys.stdout.encoding or ""  # a stream of this process (io.StringIO) has none
+    return known and not sys.stdout.isatty() and encoding.lower().startswith("utf")
 
 
 def prepare() -> None:
