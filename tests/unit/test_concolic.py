@@ -141,6 +141,27 @@ def test_a_missing_trace_is_noted() -> None:
     assert record(made, pair, finish(path, events=b""), path.data).outcome.notes == {("trace lost", 0): 1}
 
 
+def test_a_path_depends_on_what_its_conditions_and_pins_ask_for() -> None:
+    """What the last condition asks for comes first; a path that was not followed to its end depends on who knows what.
+    That y was given to foo counts, too, though no condition asks for y."""
+    for first, names in ((ints(14, 8), ("x", "y")), (ints(0, 8), ("x", "y"))):
+        made, pair = exploration(first)
+        path = run_foo(pair.input)
+        finished = finish(path)
+        record(made, pair, finished, path.data)
+        assert made.explorer.depends(finished) == names
+        assert made.explorer.depends(finished._replace(conditions=finished.conditions + 1)) is None
+    sites = table(X, Y, condition(23, compare(Op.EQ, slot(1), 5)), condition(24, compare(Op.EQ, slot(2), 5)))
+    made, pair = exploration(bytes(8), sites)
+    path = replay(sites, bytes(Stream().head(16).head(17).head(23, 0).head(24, 0).head(23, 0)), pair.input)
+    record(made, pair, finish(path), path.data)
+    assert made.explorer.depends(finish(path)) == ("x", "y")
+    made, pair = exploration(bytes(8), sites)
+    path = replay(sites, bytes(Stream().head(16).head(17).head(23, 0).head(24, 0)), pair.input)
+    record(made, pair, finish(path), path.data)
+    assert made.explorer.depends(finish(path)) == ("y", "x")
+
+
 def test_operands_that_differ_make_the_result_incomplete() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
