@@ -201,6 +201,13 @@ def test_what_has_few_bytes_or_many_values_is_no_part() -> None:
         assert (len(whole.seen), quick.seen) == (1, [])
 
 
+def test_sixteen_parts_are_not_too_many() -> None:
+    quick = Asked(Nobody())
+    target = functools.reduce(functools.partial(build.binary, Kind.AND), [equal(part, 3) for part in many(16)])
+    CutLayer(quick, Nobody(), Nobody()).solve(Query(target, {}, [], DATA))
+    assert len(quick.seen) == 1
+
+
 def test_parts_of_three_bytes_are_some() -> None:
     whole, parts = Asked(Nobody()), Asked()
     answer = cut(whole, parts).solve(Query(equal(bucket(range(3)), 3), {}, [], DATA))
