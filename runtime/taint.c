@@ -146,6 +146,10 @@ static sc_u32 next(sc_u32 w)
             tops[w >> 10] = 0;
         }
         if (!(w & 31u)) {
+#ifdef SC_QUIET_STATE /* where code may be large */
+            if (!FAR) w = first(groups, w >> 5, sizeof groups) << 5;
+            if (w >= WORDS) return WORDS;
+#endif
             if (!groups[w >> 5]) {
                 w += 32u;
                 continue;
