@@ -83,7 +83,7 @@ void sc_byte(sc_u32 byte)
 }
 
 #ifdef SC_QUIET_STATE /* where code may be large */
-enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
+enum { MOST = 1 + 5 + 5 + 1 + 10 }; /* bytes of a short event: its activation, head, taint and address */
 
 /* Whether the next bytes of the stream may be put straight into the chunk: there is room, and the run is no special
  * one. */
@@ -92,11 +92,16 @@ static sc_u32 has_room(void)
     return !(sc.flags & (SC_RUN_VECTORS | SC_RUN_EAGER)) && sc.chunk - sc.fill >= MOST;
 }
 
-static sc_u8 *put(sc_u8 *to, sc_u64 v)
+static sc_u8 *put(sc_u8 *to, sc_uptr v)
 {
     for (; v > 127u; v >>= 7) *to++ = (sc_u8)(v | 128u);
     *to++ = (sc_u8)v;
     return to;
+}
+
+static sc_u8 *put_signed(sc_u8 *to, sc_iptr v)
+{
+    return put(to, (sc_uptr)v << 1 ^ (v < 0 ? ~(sc_uptr)0 : 0));
 }
 
 #endif
@@ -105,8 +110,8 @@ void sc_varint(sc_u64 v)
 {
     sc_u32 low;
 #ifdef SC_QUIET_STATE
-    if (has_room()) {
-        sc.fill = (sc_u32)(put(chunk + sc.fill, v) - chunk);
+    if (has_room() && v == (sc_uptr)v) {
+        sc.fill = (sc_u32)(put(chunk + sc.fill, (sc_uptr)v) - chunk);
         return;
     }
 #endif
@@ -167,18 +172,22 @@ void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
 {
     sc_u8 *to = chunk + sc.fill;
     if (sc.flags & SC_RUN_VECTORS) return;
-    if (sc.depth != sc.last_depth || !has_room()) {
+    if (!has_room()) {
         sc_event(x & 1u);
         if (masked) sc_varint(1);
         if (p) sc_address(p);
         return;
     }
+    if (sc.depth != sc.last_depth) {
+        to = put(to, SC_EVENT_FRAME << 1);
+        to = put_signed(to, (sc_i32)(sc.depth - sc.last_depth));
+        sc.last_depth = sc.depth;
+    }
     to = put(to, x);
     if (masked) *to++ = 1;
     if (p) {
-        sc_iptr difference = (sc_iptr)((sc_uptr)p - sc.last_address);
+        to = put_signed(to, (sc_iptr)((sc_uptr)p - sc.last_address));
         sc.last_address = (sc_uptr)p;
-        to = put(to, (sc_u64)(sc_i64)difference << 1 ^ (difference < 0 ? ~(sc_u64)0 : 0));
     }
     sc.fill = (sc_u32)(to - chunk);
 }
