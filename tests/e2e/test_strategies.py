@@ -177,7 +177,8 @@ def explore_on(folder: Path) -> dict[str, Any]:
     done = score_embed("run", "--json", "--resume", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(folder / "out" / "campaign.db")) as record:
-        assert record.execute("SELECT count(*) FROM pairs").fetchone() == (0,)
+        waiting = "SELECT (SELECT count(*) FROM pairs) + (SELECT total(size) FROM packs) - (SELECT count(*) FROM ran)"
+        assert record.execute(waiting).fetchone() == (0,)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

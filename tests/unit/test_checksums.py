@@ -17,6 +17,7 @@ import records
 
 from score_embed.campaign.folder import make_folder
 from score_embed.errors import StorageError, UsageError
+from score_embed.explore.pair import Pair
 from score_embed.results import checksums, test_rows, wal
 from score_embed.results.checksums import PAGE, DamagedError, check
 from score_embed.results.parts import PROGRESS, Totals
@@ -338,6 +339,13 @@ def test_totals_that_are_not_those_of_the_rows(tmp_path: Path) -> None:
         "UPDATE pairs SET data = 5",
         "UPDATE pairs SET data = 'text'",
         "UPDATE pairs SET data = x'07'",
+        "UPDATE packs SET pairs = 5",
+        "UPDATE packs SET pairs = 'text'",
+        "UPDATE packs SET pairs = x'07'",
+        "UPDATE packs SET pairs = substr(pairs, 1, 40)",
+        "UPDATE packs SET pairs = pairs || x'07'",
+        "UPDATE packs SET size = size + 1",
+        "UPDATE packs SET size = 'x'",
     ],
 )
 def test_values_that_are_not_of_their_type(statement: str, tmp_path: Path) -> None:
@@ -345,6 +353,8 @@ def test_values_that_are_not_of_their_type(statement: str, tmp_path: Path) -> No
     from score_embed.report import findings
 
     recorded.write(tmp_path)
+    with Store.open(tmp_path) as record:
+        record.waiting.add([Pair(bytes([n]) * 16, b"abc", 1, 1, 1, 0, 18, range(6, 7)) for n in (1, 2)], [b"1", b"2"])
     records.change(tmp_path, statement)
     try:
         with Store.read(tmp_path) as record:

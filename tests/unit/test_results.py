@@ -372,6 +372,51 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
     pairs.append(flip(6, long))
     with store.Store.open(tmp_path) as record:
         assert all_of(record) == pairs
+        assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
+        kept = "SELECT number, length(data) FROM inputs ORDER BY number"
+        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+        for pair in all_of(record)[:2]:
+            record.waiting.done(pair)
+        record.pairs.free()
+        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+        record.waiting.done(all_of(record)[-1])
+        record.pairs.free()
+        assert record._database.rows(kept) == [(2, 1023)]
+        put(record, flip(8, long), flip(9, long[1:]))
+        assert all_of(record) == [*pairs[2:5], flip(8, long), flip(9, long[1:])]
+        record.commit()
+        (last,) = all_of(record)[-1:]
+    with store.Store.open(tmp_path) as record:
+        record.pairs.remember()
+        assert list(record.pairs.some([last.id]).values()) == [last.to_bytes()]
+        record.pairs.free()
+        assert record._database.rows("SELECT length(data) FROM inputs ORDER BY number") == [(1023,), (1024,)]
+
+
+def test_pending_flips_share_the_input_of_their_run_in_a_fleet(tmp_path: Path) -> None:
+    long, short = bytes(range(256)) * 4, b"short"
+    around = LeftOut(b"d" * 16, ((64, 4), (128, 8)))
+
+    def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
+        ident = bytes([number]) * 16
+        return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
+
+    def put(record: store.Store, *pairs: Pair) -> None:
+        record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)
+
+    def all_of(record: store.Store) -> list[Pair]:
+        return [pair for _, pair in record.waiting.waiting_after(b"")]
+
+    pairs = [flip(1, long), flip(2, long, left_out=around), flip(3, short), flip(4, long, pending=0), flip(5, long[1:])]
+    with store.Store.create(tmp_path) as record:
+        put(record, *pairs)
+        record.commit()
+        done = flip(7, long)
+        put(record, flip(6, long), done)
+        record.pairs.done(done.id)
+    pairs.append(flip(6, long))
+    with store.Store.open(tmp_path) as record:
+        assert all_of(record) == pairs
         assert record.pairs.some([pair.id for pair in pairs]) == {pair.id: pair.to_bytes() for pair in pairs}
         assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
         kept = "SELECT number, length(data) FROM inputs ORDER BY number"

@@ -2,10 +2,12 @@
 
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
 #include "casters.hpp"
+#include "packs.hpp"
 
 namespace nb = nanobind;
 
@@ -59,27 +61,31 @@ class PairBatch final : public BatchSide {
         return true;
     }
 
-    // The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input
-    // that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is
-    // empty then.
-    std::pair<nb::list, nb::list> take(u64 number, nb::handle shared) {
-        nb::list rows;
-        for (Entry &entry : found_) {
-            if (!entry.pair.is_valid()) continue;
-            Pair &pair = pair_of(entry.pair);
-            nb::bytes data = pair.to_bytes();
-            nb::object input = nb::none();
-            if (std::size_t apart = pair.shared_bytes(); apart >= LONG) {
-                input = shared(pair.input);
-                data = nb::bytes(data.c_str(), data.size() - apart);
-            }
-            rows.append(nb::make_tuple(number, pair.id, entry.rank, data, input));
+    // Packs of those that wait, whose rows have numbers from this one on, with at most so many pairs each; and the rows
+    // of the pairs that are done. `apart` says the number of an input that is kept elsewhere, since others have it,
+    // too. The batch is empty then.
+    std::pair<nb::list, nb::list> take(u64 number, std::size_t most, nb::handle apart) {
+        std::vector<Entry *> waiting;
+        for (Entry &entry : found_)
+            if (entry.pair.is_valid()) waiting.push_back(&entry);
+        std::stable_sort(waiting.begin(), waiting.end(),
+                         [](const Entry *a, const Entry *b) { return a->rank < b->rank; });
+        nb::list packs;
+        Packer packer;
+        auto end = [&] {
+            if (packer.size()) packs.append(packer.take(number - packer.size()));
+        };
+        for (Entry *entry : waiting) {
+            if (packer.size() == most || !packer.is_of_lane(entry->rank)) end();
+            Pair &pair = pair_of(entry->pair);
+            packer.add(entry->rank, pair, pair.shared_bytes() < LONG ? 0 : nb::cast<u64>(apart(pair.input)));
             pair.row = number++;
         }
+        end();
         found_.clear(), places_.clear();
         nb::list gone = std::move(gone_);
         gone_ = nb::list();
-        return {rows, gone};
+        return {packs, gone};
     }
 
   private:

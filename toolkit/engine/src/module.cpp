@@ -20,6 +20,7 @@
 #include "layers.hpp"
 #include "operate.hpp"
 #include "orders.hpp"
+#include "packs.hpp"
 #include "pairs.hpp"
 #include "question.hpp"
 #include "queue.hpp"
@@ -227,6 +228,7 @@ NB_MODULE(_core, m) {
     add_layers(m);
     add_trails(m);
     add_pairs(m);
+    add_packs(m);
     add_questions(m);
     add_alarms(m);
     add_descents(m);

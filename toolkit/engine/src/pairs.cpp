@@ -61,30 +61,6 @@ struct Stored {
 
 Stored stored(const nb::bytes &data) { return {static_cast<const u8 *>(data.data()), data.size()}; }
 
-Pair parsed(nb::bytes data) {
-    Stored from = stored(data);
-    if (!from.is_whole()) {
-        nb::object error = classes().damaged();
-        PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
-        nb::raise_python_error();
-    }
-    const u8 *head = from.bytes, *more = head + HEAD + ID;
-    Pair made{from.id_at(HEAD), nb::bytes(head + from.own(), from.size - from.own()), got<u32>(head + 1),
-              got<u32>(head + 5), got<u32>(head + 9), got<u64>(head + 13), got<u32>(head + 21), got<u32>(head + 25),
-              got<u32>(head + 29)};
-    made.pending = more[0], made.behind = more[1];
-    if (unsigned count = from.count() & ~HAS_DECISIONS) {
-        nb::list objects;
-        for (unsigned i = 0; i < count; ++i) {
-            const u8 *object = more + MORE + i * OBJECT;
-            objects.append(nb::make_tuple(got<u64>(object), got<u64>(object + 8)));
-        }
-        made.left_out = classes().left_out(nb::bytes(more + 4, 16), nb::tuple(objects));
-    }
-    if (from.count() & HAS_DECISIONS) made.decided = from.id_at(from.objects_end());
-    return made;
-}
-
 nb::object fields(const Pair &pair) {
     nb::dict found;
     found["id"] = pair.id, found["input"] = pair.input, found["neg_limit"] = pair.neg_limit;
@@ -122,9 +98,34 @@ bool is_serialised(const nb::bytes &data, const nb::bytes &id) {
 
 }  // namespace
 
-nb::bytes Pair::to_bytes() const {
-    std::string text;
-    text.reserve(HEAD + ID + MORE + ID + input.size());
+void raise_damaged() {
+    nb::object error = classes().damaged();
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
+    nb::raise_python_error();
+}
+
+Pair parsed(std::string_view data) {
+    Stored from{reinterpret_cast<const u8 *>(data.data()), data.size()};
+    if (!from.is_whole()) raise_damaged();
+    const u8 *head = from.bytes, *more = head + HEAD + ID;
+    Pair made{from.id_at(HEAD), nb::bytes(head + from.own(), from.size - from.own()), got<u32>(head + 1),
+              got<u32>(head + 5), got<u32>(head + 9), got<u64>(head + 13), got<u32>(head + 21), got<u32>(head + 25),
+              got<u32>(head + 29)};
+    made.pending = more[0], made.behind = more[1];
+    if (unsigned count = from.count() & ~HAS_DECISIONS) {
+        nb::list objects;
+        for (unsigned i = 0; i < count; ++i) {
+            const u8 *object = more + MORE + i * OBJECT;
+            objects.append(nb::make_tuple(got<u64>(object), got<u64>(object + 8)));
+        }
+        made.left_out = classes().left_out(nb::bytes(more + 4, 16), nb::tuple(objects));
+    }
+    if (from.count() & HAS_DECISIONS) made.decided = from.id_at(from.objects_end());
+    return made;
+}
+
+void Pair::write(std::string &text) const {
+    text.reserve(text.size() + HEAD + ID + MORE + ID + input.size());
     put(text, VERSION), put(text, neg_limit), put(text, place), put(text, predicted), put(text, condition_hash);
     put(text, site), put(text, targets_from), put(text, targets_to);
     put(text, id);
@@ -143,6 +144,11 @@ nb::bytes Pair::to_bytes() const {
     text += address + objects;
     if (decided) put(text, *decided);
     text.append(static_cast<const char *>(input.data()), input.size());
+}
+
+nb::bytes Pair::to_bytes() const {
+    std::string text;
+    write(text);
     return nb::bytes(text.data(), text.size());
 }
 
@@ -210,7 +216,7 @@ void add_pairs(nb::module_ &m) {
         .def("keep", [](Pair &self, nb::object route) { self.route = std::move(route); })
         .def("but", but)
         .def("to_bytes", &Pair::to_bytes)
-        .def_static("from_bytes", parsed)
+        .def_static("from_bytes", [](const nb::bytes &data) { return parsed({data.c_str(), data.size()}); })
         .def("__eq__", equal)
         .def("__hash__", [](const Pair &self) { return got<Py_hash_t>(self.id.data()) >> 1; })
         .def("__repr__", [](const Pair &self) { return nb::str("Pair({!r})").attr("format")(fields(self)); });

@@ -5,6 +5,8 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "decisions.hpp"
 #include "lineage.hpp"
@@ -29,6 +31,7 @@ struct Pair {
 
     const PairId &decisions() const { return decided ? *decided : id; }
     u64 depth() const { return u64(neg_limit) + (pending ? 1 : 0); }  // conditions of its path that are decided
+    void write(std::string &to) const;  // what is kept of it, behind what is there
     nanobind::bytes to_bytes() const;
     std::size_t shared_bytes() const;  // that its serialised form ends with, and those of other flips of its run, too
 };
@@ -37,6 +40,9 @@ struct Pair {
 // for its end only. `decisions`: the id of those before.
 Pair other_side(const PairId &decisions, nanobind::bytes input, u32 index, const Condition &condition,
                 const Origin &origin);
+
+[[noreturn]] void raise_damaged();  // Python's error for a damaged record
+Pair parsed(std::string_view data);  // of what `write` wrote; raises that
 
 Pair &pair_of(nanobind::handle object);  // of Python's Pair; else std::invalid_argument
 

@@ -763,11 +763,20 @@ class PairBatch:
     def rerank(self, pair: Pair, rank: bytes, /) -> bool:
         """Its rank is another one from now on. False: the record has it, and has to be told."""
     def take(
-        self, number: int, shared: Callable[[bytes], int], /
-    ) -> tuple[list[tuple[int, bytes, bytes, bytes, int | None]], list[tuple[int]]]:
-        """The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the
-        input that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The
-        batch is empty then."""
+        self, number: int, most: int, apart: Callable[[bytes], int], /
+    ) -> tuple[list[tuple[int, int, bytes, bytes, bytes]], list[tuple[int]]]:
+        """Packs of those that wait, in order of rank, with at most so many pairs of one lane each: the number of its
+        first pair, from this one on; how many it has; the first and the last rank; the pack, for `Unpacked`. And the
+        numbers of the pairs that the record has and that are done. `apart` says the number, above 0, of an input that
+        is kept elsewhere, since other flips of its run have it, too. The batch is empty then."""
+
+class Unpacked:
+    """Rank and pair of those in a pack, in order. Raises StorageError, now or later, if it is damaged."""
+
+    def __init__(self, pack: bytes, apart: Callable[[int], bytes], /) -> None:
+        """`apart`: the input with a number."""
+    def __iter__(self) -> Unpacked: ...
+    def __next__(self) -> tuple[bytes, Pair]: ...
 
 def ranked(order: Order, pair: Pair, run: int, flip: int, /) -> bytes:
     """The pair's rank in this order, after how often it was put off."""

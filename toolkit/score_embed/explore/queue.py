@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from score_embed.engine import _core
-from score_embed.engine._core import Order, Pair, PairBatch, next_lane, ranked
+from score_embed.engine._core import Order, Pair, PairBatch, Unpacked, next_lane, ranked
 
-__all__ = ["Backlog", "PairBatch", "Queue", "lane_of", "next_lane", "ranked"]
+__all__ = ["Backlog", "PairBatch", "Queue", "Unpacked", "lane_of", "next_lane", "ranked"]
 
 MEMORY = 64 << 20  # bytes of pairs, about
 _LANE = 2  # bytes of a rank that say its lane: how often it was put off, and the strategy's first

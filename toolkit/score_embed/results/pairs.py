@@ -1,5 +1,6 @@
 """The record's pairs by their ids: those that wait, and who has them. What a fleet's server needs.
 
+A campaign on one target packs its pairs (`results/packs.py`); they get rows here when a fleet goes on with it.
 Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
 found, so only what became of them within a batch is written. A fleet's clients may report a pair twice, so what a fleet
 has done is remembered by its id. Of a client that might lie, the pairs that it has done are kept with its name until
@@ -21,12 +22,12 @@ from msgspec import Meta, Struct, ValidationError, convert, structs
 from score_embed.errors import StorageError
 from score_embed.explore.pair import own_part
 from score_embed.results.database import Database
+from score_embed.results.packs import Packs, SharedInputs
 from score_embed.results.storage import FILE, damaged
 
 SCHEMA = """
 CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB NOT NULL, rank BLOB NOT NULL, data BLOB NOT NULL,
     input INTEGER, owner TEXT);
-CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE done(id BLOB PRIMARY KEY, path INTEGER) WITHOUT ROWID;
 CREATE TABLE told(id BLOB PRIMARY KEY, client TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE lost(id BLOB PRIMARY KEY, data BLOB NOT NULL, input BLOB NOT NULL, test INTEGER, why TEXT NOT NULL,
@@ -38,11 +39,9 @@ ON CONFLICT(id) DO NOTHING
 """
 _REMEMBER = "INSERT INTO done VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET path = excluded.path"
 _BY_ID = "CREATE UNIQUE INDEX IF NOT EXISTS known ON pairs(id)"  # from when somebody asks by it
-_UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
 WITH_INPUTS = "pairs LEFT JOIN inputs ON inputs.number = pairs.input"
 _MOST_IDS = 500  # in one question
 _LONG = 64  # bytes of an input that is worth a row of its own
-_REMEMBERED = 256  # inputs that were written last: who needs one of them comes soon
 MOST_SHOWN = 64  # bytes of an input in summaries
 _MOST_WHY = 1024  # characters
 _ROW = tuple[bytes, bytes, bytes, str, str, int, int | None]
@@ -58,8 +57,8 @@ class _Row(NamedTuple):
 
 
 class PairTable:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, packs: Packs) -> None:
+        self._database, self._packs = database, packs
         self._batch: dict[bytes, _Row] = {}
         self._inputs = SharedInputs()
         self.remembers = bool(database.rows("SELECT EXISTS (SELECT 1 FROM done)")[0][0])
@@ -71,6 +70,14 @@ class PairTable:
         """From now on those that are done are remembered: somebody may report them again."""
         self.remembers = True
         self._database.add(_BY_ID, ())
+        if len(self._packs):
+            self._unpack()
+
+    def _unpack(self) -> None:
+        """Each waiting pair gets a row; all of it in one transaction."""
+        for rank, pair in self._packs.all():
+            self.add([(pair.id, rank, pair.to_bytes())])
+        self._packs.clear()
 
     def add(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
         """Pairs that wait: (id, rank in the queue, serialised). One that waits already, or is remembered as done, stays
@@ -102,10 +109,16 @@ class PairTable:
         self._database.add("UPDATE pairs SET owner = ? WHERE id = ?", (owner, ident))
 
     def free(self) -> None:
-        """A session begins: no waiting pair belongs to anybody, and inputs of pairs that are done are dropped."""
+        """A session begins: no waiting pair belongs to anybody, and what only pairs had that are done is dropped."""
+        self._packs.tidy()
         self._database.add("UPDATE pairs SET owner = NULL WHERE owner NOT NULL", ())
-        if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
-            self._database.add(_UNUSED, ())
+        known = {number for (number,) in self._database.rows("SELECT number FROM inputs")}
+        if known:
+            used = {
+                number for (number,) in self._database.rows("SELECT DISTINCT input FROM pairs WHERE input NOT NULL")
+            }
+            for number in sorted(known - used - self._packs.inputs()):
+                self._database.add("DELETE FROM inputs WHERE number = ?", (number,))
             self._inputs.forget()
 
     def rerank(self, ident: bytes, rank: bytes) -> None:
@@ -141,7 +154,11 @@ class PairTable:
     def waiting(self) -> int:
         """The number of pairs that wait."""
         ((count,),) = self._database.rows("SELECT count(*) FROM pairs")
-        return int(count)
+        return int(count) + len(self._packs)
+
+    def has_rows(self) -> bool:
+        """Whether pairs wait that are not packed."""
+        return bool(self._database.rows("SELECT 1 FROM pairs LIMIT 1"))
 
     def owners(self) -> Iterator[tuple[bytes, str | None]]:
         """Id and owner of the pairs that wait, the newest first."""
@@ -180,6 +197,8 @@ class PairTable:
         """The serialised pairs that wait, in no order; some lack their input."""
         for (data,) in self._database.each("SELECT data FROM pairs"):
             yield self.whole(data, None)
+        for _, pair in self._packs.all():
+            yield pair.to_bytes()
 
     def whole(self, data: object, shared: object) -> bytes:
         """A serialised pair of its own part and its input. Raises StorageError if the row is none of a waiting pair."""
@@ -191,33 +210,6 @@ class PairTable:
         """The path that a pair took when it was run; None if nobody remembers, or it had no path."""
         rows = self._database.rows("SELECT path FROM done WHERE id = ? AND path NOT NULL", (ident,))
         return unsigned(rows[0][0]) if rows else None
-
-
-class SharedInputs:
-    """Inputs that pairs have in common, by the numbers of their rows."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-        self._fresh: list[tuple[int, bytes]] = []  # to be written
-
-    def number(self, data: bytes, db: sqlite3.Connection) -> int:
-        """That of the row with this input, which is there after `write`."""
-        number = self._numbers.get(data)
-        if number is None:
-            ((last,),) = db.execute("SELECT coalesce(max(number), 0) FROM inputs")
-            number = self._numbers[data] = int(last) + len(self._fresh) + 1
-            self._fresh.append((number, data))
-            if len(self._numbers) > _REMEMBERED:
-                del self._numbers[next(iter(self._numbers))]
-        return number
-
-    def write(self, db: sqlite3.Connection) -> None:
-        db.executemany("INSERT INTO inputs VALUES (?, ?)", self._fresh)
-        self._fresh.clear()
-
-    def forget(self) -> None:
-        """Rows may be gone."""
-        self._numbers.clear()
 
 
 def signed(number: int) -> int:

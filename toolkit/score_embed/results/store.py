@@ -1,7 +1,7 @@
 """`campaign.db`: the one record of a campaign. Reports are functions of it; a killed campaign goes on from it.
 
-Its tables are here, but for those of pairs (`results/pairs.py`), of paths (`paths.py`) and of the layouts of inputs
-(`test_rows.py`). How it is opened and written: `results/database.py`.
+Its tables are here, but for those of pairs (`results/pairs.py`, `packs.py`), of paths (`paths.py`) and of the layouts
+of inputs (`test_rows.py`). How it is opened and written: `results/database.py`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from score_embed.errors import UsageError
-from score_embed.results import pairs, paths, test_rows
+from score_embed.results import packs, pairs, paths, test_rows
 from score_embed.results.bugs import Bug
 from score_embed.results.database import Database
+from score_embed.results.packs import Packs
 from score_embed.results.pairs import LostTable, PairTable, signed, unsigned
 from score_embed.results.parts import PROGRESS, SOURCES, Part, Progress, Totals, decoded, encode, typed
 from score_embed.results.paths import PathTable
@@ -27,14 +28,14 @@ from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 14
+VERSION = 15
 _OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
-SCHEMA = _OWN_TABLES + test_rows.SCHEMA + paths.SCHEMA + pairs.SCHEMA
+SCHEMA = _OWN_TABLES + test_rows.SCHEMA + paths.SCHEMA + pairs.SCHEMA + packs.SCHEMA
 _TEST = "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
 _NEW_PATH = "is_new"
@@ -46,8 +47,9 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.pairs = PairTable(database)
-        self.waiting = WaitingPairs(database, self.pairs)
+        packed = Packs(database)
+        self.pairs = PairTable(database, packed)
+        self.waiting = WaitingPairs(database, self.pairs, packed)
         self.lost = LostTable(database, self.pairs)
         self.paths = PathTable(database)
         self._layouts = LayoutTable(database)

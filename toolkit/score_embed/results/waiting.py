@@ -1,33 +1,33 @@
 """The pairs that wait in a campaign on one target: the backlog of its work list.
 
-Nobody else has pairs there, and nobody finds one twice (docs/design/exploration.md). So a row needs no index: whoever
-has a pair in memory has its row's number, too, and the pairs are put in order only once memory has not all of them. An
-index of ids, which are random, would write another page for each pair. What was found and done within a batch is not
-written at all.
+Nobody else has pairs there, and nobody finds one twice (docs/design/exploration.md). So whoever has a pair in memory
+has its number in the record, too, and nothing has to be looked for by a pair's id. What was found and done within a
+batch is not written at all; what is left of it is packed (`results/packs.py`).
 
 A record that a fleet has worked on remembers what is done; then its own table (`results/pairs.py`) keeps the books
-here, too.
+here, too. Pairs without a rank come from there.
 """
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
 from collections.abc import Iterator, Sequence
 
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import PairBatch
+from score_embed.results import packs
 from score_embed.results.database import Database
-from score_embed.results.pairs import WITH_INPUTS, PairTable, SharedInputs
+from score_embed.results.packs import Packs
+from score_embed.results.pairs import WITH_INPUTS, PairTable
 
-_LAST = "SELECT coalesce(max(number), 0) FROM pairs"
 _IN_ORDER = "CREATE INDEX IF NOT EXISTS waiting ON pairs(rank)"
 
 
 class WaitingPairs:
-    def __init__(self, database: Database, table: PairTable) -> None:
-        self._database, self._table = database, table
+    def __init__(self, database: Database, table: PairTable, packed: Packs) -> None:
+        self._database, self._table, self._packs = database, table, packed
         self._batch = PairBatch()
-        self._inputs = SharedInputs()
         self._is_ordered = False
         database.register(self._write)
 
@@ -53,13 +53,9 @@ class WaitingPairs:
             self._database.begin()
 
     def _write(self, db: sqlite3.Connection) -> None:
-        ((last,),) = db.execute(_LAST)
-        rows, gone = self._batch.take(last + 1, lambda data: self._inputs.number(data, db))
+        gone = self._packs.write(db, self._batch)
         if gone:
             db.executemany("DELETE FROM pairs WHERE number = ?", gone)
-        self._inputs.write(db)
-        if rows:
-            db.executemany("INSERT INTO pairs(number, id, rank, data, input) VALUES (?, ?, ?, ?, ?)", rows)
 
     # As the queue's backlog ---------------------------------------------------------------------
 
@@ -70,6 +66,12 @@ class WaitingPairs:
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
         """Rank and pair of those that are ranked above `rank`, in order of rank."""
         self._database.begin()
+        packed = self._packs.after(rank)
+        if not self._table.has_rows():
+            return packed
+        return heapq.merge(packed, self._rows_after(rank), key=lambda found: found[0])
+
+    def _rows_after(self, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
         if not self._is_ordered:
             self._database.add(_IN_ORDER, ())
             self._is_ordered = True
@@ -85,13 +87,21 @@ class WaitingPairs:
         )
         for row in self._database.each(where):
             yield self._pair(*row)
+        yield from self._packs.unranked()
 
     def rerank(self, pair: Pair, rank: bytes) -> None:
         """A waiting pair has another rank in the queue from now on."""
         if self._table.remembers:
             self._table.rerank(pair.id, rank)
-        elif not self._batch.rerank(pair, rank):
+        elif self._batch.rerank(pair, rank):
+            pass
+        elif pair.row < packs.FIRST:
             self._database.add("UPDATE pairs SET rank = ? WHERE number = ?", (rank, pair.row))
+        else:
+            self._batch.done(pair)
+            pair.row = 0  # it is packed anew
+            self._batch.add([pair], [rank])
+            self._database.begin()
 
     def _pair(self, number: int, data: object, shared: object) -> Pair:
         pair = Pair.from_bytes(self._table.whole(data, shared))
