@@ -386,6 +386,10 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
         assert all_of(record) == [*pairs[2:5], flip(8, long), flip(9, long[1:])]
         record.commit()
         (last,) = all_of(record)[-1:]
+        record.waiting.done(all_of(record)[-2])
+        record.pairs.free()  # the input that has a number is gone: it gets another one
+        put(record, flip(7, long))
+        assert all_of(record) == [*pairs[2:5], flip(7, long), last]
     with store.Store.open(tmp_path) as record:
         record.pairs.remember()
         assert list(record.pairs.some([last.id]).values()) == [last.to_bytes()]

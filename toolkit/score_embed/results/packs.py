@@ -83,6 +83,7 @@ class Packs:
             self._database.add(_DONE_WITH, ())
             self._database.add(_UNUSED, ())
         self._inputs.forget()
+        self._read.clear()
 
     # What is read -------------------------------------------------------------------------------------------
 
