@@ -250,13 +250,13 @@ def test_a_fleet_is_one_whatever_kind_a_value_has(tmp_path: Path) -> None:
     assert check_whole(tmp_path / "many", tmp_path / "one")["stopped"] == "exhausted"
     inputs = [
         {
-            (path.parent.name, test["path"]): test["inputs"]
+            (path.parent.name, test["path"]): {name: type(value) for name, value in test["inputs"].items()}
             for path in (tmp_path / name).glob("*/*.json")
             if (test := json.loads(path.read_text()))
         }
         for name in ("one", "many")
     ]
-    common = inputs[0].keys() & inputs[1].keys()
+    common = inputs[0].keys() & inputs[1].keys()  # not their values: these go by which of two flips was answered first
     assert common
     assert [inputs[0][path] for path in common] == [inputs[1][path] for path in common]
     (bug,) = one["bugs"]
