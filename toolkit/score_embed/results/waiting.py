@@ -5,7 +5,7 @@ has its number in the record, too, and nothing has to be looked for by a pair's 
 batch is not written at all; what is left of it is packed (`results/packs.py`).
 
 A record that a fleet has worked on remembers what is done; then its own table (`results/pairs.py`) keeps the books
-here, too. Pairs without a rank come from there.
+here, too.
 """
 
 from __future__ import annotations
@@ -93,11 +93,9 @@ class WaitingPairs:
         """A waiting pair has another rank in the queue from now on."""
         if self._table.remembers:
             self._table.rerank(pair.id, rank)
-        elif self._batch.rerank(pair, rank):
-            pass
-        elif pair.row < packs.FIRST:
+        elif pair.row and pair.row < packs.FIRST:
             self._database.add("UPDATE pairs SET rank = ? WHERE number = ?", (rank, pair.row))
-        else:
+        elif not self._batch.rerank(pair, rank):
             self._batch.done(pair)
             pair.row = 0  # it is packed anew
             self._batch.add([pair], [rank])
