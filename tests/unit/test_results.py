@@ -348,28 +348,36 @@ def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
         assert list(record.waiting.waiting_after(b"")) == [(b"0", first_pair(b"a").but(id=b"a" * 16))]
 
 
-def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
-    long, short = bytes(range(256)) * 4, b"short"
+LONG, SHORT = bytes(range(256)) * 4, b"short"
+
+
+def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
+    ident = bytes([number]) * 16
+    return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
+
+
+def flips() -> list[Pair]:
+    """Of three runs, two with long inputs; one is pending no more."""
     around = LeftOut(b"d" * 16, ((64, 4), (128, 8)))
+    pending = flip(1, LONG), flip(2, LONG, left_out=around), flip(3, SHORT)
+    return [*pending, flip(4, LONG, pending=0), flip(5, LONG[1:])]
 
-    def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
-        ident = bytes([number]) * 16
-        return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
 
+def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
     def put(record: store.Store, *pairs: Pair) -> None:
         record.waiting.add(pairs, [pair.id[:1] for pair in pairs])
 
     def all_of(record: store.Store) -> list[Pair]:
         return [pair for _, pair in record.waiting.waiting_after(b"")]
 
-    pairs = [flip(1, long), flip(2, long, left_out=around), flip(3, short), flip(4, long, pending=0), flip(5, long[1:])]
+    pairs = flips()
     with store.Store.create(tmp_path) as record:
         put(record, *pairs)
         record.commit()
-        done = flip(7, long)
-        put(record, flip(6, long), done)
+        done = flip(7, LONG)
+        put(record, flip(6, LONG), done)
         record.waiting.done(done)
-    pairs.append(flip(6, long))
+    pairs.append(flip(6, LONG))
     with store.Store.open(tmp_path) as record:
         assert all_of(record) == pairs
         assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
@@ -382,14 +390,14 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
         record.waiting.done(all_of(record)[-1])
         record.pairs.free()
         assert record._database.rows(kept) == [(2, 1023)]
-        put(record, flip(8, long), flip(9, long[1:]))
-        assert all_of(record) == [*pairs[2:5], flip(8, long), flip(9, long[1:])]
+        put(record, flip(8, LONG), flip(9, LONG[1:]))
+        assert all_of(record) == [*pairs[2:5], flip(8, LONG), flip(9, LONG[1:])]
         record.commit()
         (last,) = all_of(record)[-1:]
         record.waiting.done(all_of(record)[-2])
         record.pairs.free()  # the input that has a number is gone: it gets another one
-        put(record, flip(7, long))
-        assert all_of(record) == [*pairs[2:5], flip(7, long), last]
+        put(record, flip(7, LONG))
+        assert all_of(record) == [*pairs[2:5], flip(7, LONG), last]
     with store.Store.open(tmp_path) as record:
         record.pairs.remember()
         assert list(record.pairs.some([last.id]).values()) == [last.to_bytes()]
@@ -398,27 +406,20 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
 
 
 def test_pending_flips_share_the_input_of_their_run_in_a_fleet(tmp_path: Path) -> None:
-    long, short = bytes(range(256)) * 4, b"short"
-    around = LeftOut(b"d" * 16, ((64, 4), (128, 8)))
-
-    def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
-        ident = bytes([number]) * 16
-        return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
-
     def put(record: store.Store, *pairs: Pair) -> None:
         record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)
 
     def all_of(record: store.Store) -> list[Pair]:
         return [pair for _, pair in record.waiting.waiting_after(b"")]
 
-    pairs = [flip(1, long), flip(2, long, left_out=around), flip(3, short), flip(4, long, pending=0), flip(5, long[1:])]
+    pairs = flips()
     with store.Store.create(tmp_path) as record:
         put(record, *pairs)
         record.commit()
-        done = flip(7, long)
-        put(record, flip(6, long), done)
+        done = flip(7, LONG)
+        put(record, flip(6, LONG), done)
         record.pairs.done(done.id)
-    pairs.append(flip(6, long))
+    pairs.append(flip(6, LONG))
     with store.Store.open(tmp_path) as record:
         assert all_of(record) == pairs
         assert record.pairs.some([pair.id for pair in pairs]) == {pair.id: pair.to_bytes() for pair in pairs}
@@ -432,8 +433,8 @@ def test_pending_flips_share_the_input_of_their_run_in_a_fleet(tmp_path: Path) -
         record.waiting.done(all_of(record)[-1])
         record.pairs.free()
         assert record._database.rows(kept) == [(2, 1023)]
-        put(record, flip(8, long), flip(9, long[1:]))
-        assert all_of(record) == [*pairs[2:5], flip(8, long), flip(9, long[1:])]
+        put(record, flip(8, LONG), flip(9, LONG[1:]))
+        assert all_of(record) == [*pairs[2:5], flip(8, LONG), flip(9, LONG[1:])]
         record.commit()
         (last,) = all_of(record)[-1:]
     with store.Store.open(tmp_path) as record:
