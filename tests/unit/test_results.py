@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -363,12 +363,30 @@ def flips() -> list[Pair]:
     return [*pending, flip(4, LONG, pending=0), flip(5, LONG[1:])]
 
 
+def all_of(record: store.Store) -> list[Pair]:
+    return [pair for _, pair in record.waiting.waiting_after(b"")]
+
+
+def run_out_of_inputs(record: store.Store, put: Callable[..., None], pairs: list[Pair]) -> None:
+    """An input goes when the last of its flips is done, and what comes later has one again."""
+    kept = "SELECT number, length(data) FROM inputs ORDER BY number"
+    assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
+    assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+    for pair in all_of(record)[:2]:
+        record.waiting.done(pair)
+    record.pairs.free()
+    assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+    record.waiting.done(all_of(record)[-1])
+    record.pairs.free()
+    assert record._database.rows(kept) == [(2, 1023)]
+    put(record, flip(8, LONG), flip(9, LONG[1:]))
+    assert all_of(record) == [*pairs[2:5], flip(8, LONG), flip(9, LONG[1:])]
+    record.commit()
+
+
 def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
     def put(record: store.Store, *pairs: Pair) -> None:
         record.waiting.add(pairs, [pair.id[:1] for pair in pairs])
-
-    def all_of(record: store.Store) -> list[Pair]:
-        return [pair for _, pair in record.waiting.waiting_after(b"")]
 
     pairs = flips()
     with store.Store.create(tmp_path) as record:
@@ -380,19 +398,7 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
     pairs.append(flip(6, LONG))
     with store.Store.open(tmp_path) as record:
         assert all_of(record) == pairs
-        assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
-        kept = "SELECT number, length(data) FROM inputs ORDER BY number"
-        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        for pair in all_of(record)[:2]:
-            record.waiting.done(pair)
-        record.pairs.free()
-        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        record.waiting.done(all_of(record)[-1])
-        record.pairs.free()
-        assert record._database.rows(kept) == [(2, 1023)]
-        put(record, flip(8, LONG), flip(9, LONG[1:]))
-        assert all_of(record) == [*pairs[2:5], flip(8, LONG), flip(9, LONG[1:])]
-        record.commit()
+        run_out_of_inputs(record, put, pairs)
         (last,) = all_of(record)[-1:]
         record.waiting.done(all_of(record)[-2])
         record.pairs.free()  # the input that has a number is gone: it gets another one
@@ -409,9 +415,6 @@ def test_pending_flips_share_the_input_of_their_run_in_a_fleet(tmp_path: Path) -
     def put(record: store.Store, *pairs: Pair) -> None:
         record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)
 
-    def all_of(record: store.Store) -> list[Pair]:
-        return [pair for _, pair in record.waiting.waiting_after(b"")]
-
     pairs = flips()
     with store.Store.create(tmp_path) as record:
         put(record, *pairs)
@@ -423,19 +426,7 @@ def test_pending_flips_share_the_input_of_their_run_in_a_fleet(tmp_path: Path) -
     with store.Store.open(tmp_path) as record:
         assert all_of(record) == pairs
         assert record.pairs.some([pair.id for pair in pairs]) == {pair.id: pair.to_bytes() for pair in pairs}
-        assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
-        kept = "SELECT number, length(data) FROM inputs ORDER BY number"
-        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        for pair in all_of(record)[:2]:
-            record.waiting.done(pair)
-        record.pairs.free()
-        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        record.waiting.done(all_of(record)[-1])
-        record.pairs.free()
-        assert record._database.rows(kept) == [(2, 1023)]
-        put(record, flip(8, LONG), flip(9, LONG[1:]))
-        assert all_of(record) == [*pairs[2:5], flip(8, LONG), flip(9, LONG[1:])]
-        record.commit()
+        run_out_of_inputs(record, put, pairs)
         (last,) = all_of(record)[-1:]
     with store.Store.open(tmp_path) as record:
         assert list(record.pairs.some([last.id]).values()) == [last.to_bytes()]
