@@ -129,3 +129,40 @@ def members(session: int) -> list[int]:
         if int(of) == session and state != "Z":
             found.append(int(folder.name))
     return found
+
+
+HALF_MADE = """
+import signal, sys
+from score_embed.cli import commands, main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
+
+class Half:
+    def __init__(self):
+        if {interrupted}:
+            signal.raise_signal(signal.SIGINT)
+        self.whole = {interrupted}
+
+    def __del__(self):
+        assert self.whole
+
+def run(arguments, begin):
+    begin()
+    Half()
+    return 0
+
+commands.run = run
+sys.exit(main.main())
+"""
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_an_object_that_is_half_made_when_ctrl_c_comes_is_unmade_in_silence(interrupted: bool) -> None:
+    """Z3's are. An error in the end of another one is told."""
+    words = [sys.executable, "-c", HALF_MADE.format(interrupted=interrupted)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    if interrupted:
+        assert (done.returncode, done.stderr) == (130, "")
+    else:
+        assert done.returncode == 0
+        assert "AssertionError" in done.stderr

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _AGAIN = 0.01  # seconds until a Ctrl-C comes again that was swallowed
+_was_raised = False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +69,13 @@ def _begin() -> None:
 
 def _begin_to_raise() -> None:
     _begin()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _raise)
+
+
+def _raise(_number: int, _frame: FrameType | None) -> None:
+    global _was_raised
+    _was_raised = True
+    raise KeyboardInterrupt
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
@@ -88,7 +95,7 @@ def _swallowed(said: UnraisableHookArgs) -> None:
         again = threading.Timer(_AGAIN, _once_more)
         again.daemon = True
         again.start()
-    else:
+    elif not _was_raised:  # else an object of a library's was but half made when Ctrl-C came, and is unmade now
         sys.__unraisablehook__(said)
 
 
