@@ -90,6 +90,7 @@ PARTS = {
     "store.c": "probes",
     "variadic.c": "probes",
     "state.h": "probes",
+    "straight.h": "probes",
     "port_arch.h": "probes",
     "event.c": "events",
     "frame.c": "frames",
@@ -106,7 +107,10 @@ PARTS = {
 }
 OPAQUE = ("sc_shadow", "report", "checksum", "sc_opaque", "sc_struct")
 FLASH = ("probes", "opaque, structs", "events", "frames", "taint", "loop", "start", "faults", "link", "libc glue")
-BUFFERS = {"sc_input", "chunk", "rx", "tx", "in", "pending", "shadow", "line", "sc_coverage_run", "sc_coverage_acked"}
+BUFFERS = {
+    *("sc_input", "sc_chunk", "rx", "tx", "in", "pending", "shadow", "line"),
+    *("sc_coverage_run", "sc_coverage_acked"),
+}
 PROCESSOR = ("-mcpu=", "-mmcu=", "-march=")
 TAINT_BITS = {"bits", "groups", "tops", "roots"}
 

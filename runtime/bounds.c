@@ -14,7 +14,6 @@
 #define LOST 0x80u /* in their number: there was no room for one of which its value says something wrong */
 #define SC_ASTRAY (~(sc_u64)0) /* in the place of an object's size, which stands behind it */
 #define KNOWN (sc_strays & ~LOST)
-#define IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 
 sc_uint sc_strays SC_RUNTIME_DATA, sc_origin_varies SC_RUNTIME_DATA;
 
@@ -36,6 +35,22 @@ static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 static const sc_uptr *limit_of(const void *at)
 {
     return sc.limit_of ? sc.limit_of(at) : 0;
+}
+
+/* Where code may be large: what is asked again here is asked in that object (quiet.h). Not of a run that tells where it
+ * is, since that is a probe's business. */
+static void remember(sc_extent object, sc_u32 which)
+{
+#ifdef SC_QUIET_STATE
+    sc_recent_object *known = sc_recent + which;
+    if (!sc.quiet || sc.limit_of) return;
+    known->at = (sc_uptr)object.at;
+    known->size = object.size;
+    known->deep = sc_ends_with(object.at);
+    if (known->deep > sc.recent) sc.recent = known->deep;
+#else
+    (void)object, (void)which;
+#endif
 }
 
 /* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody
@@ -68,6 +83,7 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
             sc.unchecked++;
             return 0;
         }
+        remember(*object, sc.last_site % SC_RECENT);
         /* A pointer to the object's first byte may as well be one past the object before it: then both are meant,
          * wherever p is in this run. All runs of a path must agree on what it is that p must be in. (Who leads to a
          * harness's array of unknown size has it from the harness.) */
@@ -98,7 +114,10 @@ static const void *begin_of(const volatile void *p)
     sc_extent found = {0, 0}, before;
     sc_u32 freed = 0;
     if (sc.block) found = sc.block((const void *)p, &freed);
-    if (!found.at) found = sc_variable((const void *)p, &before);
+    if (found.at) return found.at;
+    found = sc_variable((const void *)p, &before);
+    found.size = SC_BYTES(found.size);
+    if (found.at) remember(found, SC_RECENT);
     return found.at;
 }
 
@@ -133,7 +152,7 @@ static void keep(stray s)
     }
     strays[KNOWN] = s;
     sc_strays++;
-    if (IS_NUMBER(s.where)) return;
+    if (SC_IS_NUMBER(s.where)) return;
     sc.moved = moved;
     sc_any = 1; /* so that copies and what clears memory is told */
 }
@@ -162,7 +181,7 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     if (value == origin) return;
     /* In an object of its own only its first byte might be taken for one past another one: that is passed on, not
      * kept. */
-    if ((!IS_NUMBER(where) || KNOWN == SC_STRAYS) && begin_of(value) == begin_of(origin)) return;
+    if ((!SC_IS_NUMBER(where) || KNOWN == SC_STRAYS) && begin_of(value) == begin_of(origin)) return;
     s.where = where;
     s.value = value;
     s.origin = origin;
@@ -178,7 +197,7 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
     if (i == KNOWN) return sc_strays & LOST ? 0 : value;
     sc_origin_varies = strays[i].value == inverted(value);
     if (sc_origin_varies || strays[i].value == value) value = strays[i].origin;
-    if (IS_NUMBER(where)) forget(i); /* asked for once */
+    if (SC_IS_NUMBER(where)) forget(i); /* asked for once */
     return value;
 }
 

@@ -1,7 +1,7 @@
 /* Branches: which way the program goes makes its path. Each direction is hashed and covered, and counts in the
  * budget, so that a loop without end is a hang; where what was compared is symbolic, it is a condition, which the
  * host may negate. */
-#include "state.h"
+#include "straight.h"
 
 void sc_step(void)
 {
@@ -15,7 +15,7 @@ void sc_tick(void)
 }
 
 /* A branch, or the arm of a switch: x names the direction in the path. */
-static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
+SC_PIECE void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
 {
     sc_u32 index = (d[1] | (sc_u32)d[2] << 16) + arm;
     sc_u8 mask = (sc_u8)(1u << (index & 7u)), *seen = &sc_coverage_run[index >> 3];
@@ -61,19 +61,19 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
 
 /* What nearly all conditions of a path are, in one piece where code may be large: of one leaf, whose bytes lie at p and
  * are symbolic, all of them. Returns 0 if it is another one, or the run is a special one. */
-static sc_u32 straight(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 dir, const void *p)
+SC_PIECE sc_u32 straight(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 dir, const void *p)
 {
 #if defined SC_QUIET_STATE && !defined SC_VERIFY
     sc_u32 word = d[4], bytes = BYTES(word), in_slot = KIND(word) == SLOT, x;
-    if (sc.flags & SC_RUN_EAGER || d[3] & SC_FLOATS || SC_IN_INTERRUPT()) return 0;
+    if (sc.flags & SC_RUN_EAGER || d[3] & SC_FLOATS || !MASKS(f)[0]) return 0; /* in an interrupt */
     if (in_slot && !sc_slot_taint(MASKS(f), INDEX(word))) return 0;
-    if (!in_slot && (INDEX(word) || !SC_IS_MEMORY(p) || sc_taint_get(p, bytes) != (1u << bytes) - 1u)) return 0;
+    if (!in_slot && (INDEX(word) || !SC_IS_MEMORY(p) || !sc_all_symbolic(p, bytes))) return 0;
     sc.last_site = SITE(f, d);
     sc.depth = sc_depth(f);
     x = sc.last_site << 1 | dir;
     take_branch(d, x, dir);
     sc_short_event(x, !in_slot && bytes > 1u, KIND(word) == MEMORY ? p : 0);
-    sc_hash_operand(p, bytes, 0);
+    sc_hash_number(sc_load(p, bytes), bytes);
     sc_condition(x);
     return 1;
 #else

@@ -71,7 +71,7 @@ static void tell_given(void)
 
 static void enter_callback(sc_frame *f)
 {
-    MASKS(f)[0] = CALLBACK;
+    MASKS(f)[0] = SC_CALLBACK;
     sc.call = 0;
     f->self = (const void *)(sc_uptr)sc.opaque;
     tell_given(); /* what it was given may decide that it calls back */
@@ -95,6 +95,9 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     sc.structs = 0;
     sc.depth++;
     if (sc.depth < sc.entered) sc.entered = sc.depth;
+#ifdef SC_QUIET_STATE
+    if (sc.depth <= sc.recent) sc_forget_recent();
+#endif
     MASKS(f)[0] |= sc.depth;
     sc.last_site = table[0] | (sc_u32)table[1] << 16;
     sc.stack[sc.depth % SC_STACK_SITES] = called && table[4] & SC_MODEL_TABLE ? SITE(sc.caller, sc.call) : sc.last_site;
@@ -116,7 +119,7 @@ void sc_leave(sc_frame *f)
     sc.depth = sc_depth(f) - 1u;
     sc.result_taint = f->table[2] && (MASKS(f)[1] & 1u);
     sc.returned = f->self;
-    if (MASKS(f)[0] & CALLBACK) {
+    if (MASKS(f)[0] & SC_CALLBACK) {
         sc.returned = 0;
         /* also to a main without probes */
         if (sc.result_taint || (sc.struct_ret && sc_taint_get(sc.struct_ret, SC_REACH)))

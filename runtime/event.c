@@ -4,9 +4,9 @@
  * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager
  * each byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of
  * conditions only, and of all conditions: it is silent but for these. */
-#include "state.h"
+#include "straight.h"
 
-static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
+sc_u8 sc_chunk[SC_CHUNK] SC_RUNTIME_DATA;
 
 #ifndef SC_QUIET_STATE
 void sc_mix(sc_hash *h, sc_u32 x)
@@ -36,7 +36,7 @@ void sc_condition(sc_u32 x)
 /* Bring the CRC up to that many bytes of the stream. */
 static void hash_to(sc_u32 count)
 {
-    sc.crc = sc_crc32(sc.crc, chunk + (sc.hashed - sc.before), count - sc.hashed);
+    sc.crc = sc_crc32(sc.crc, sc_chunk + (sc.hashed - sc.before), count - sc.hashed);
     sc.hashed = count;
 }
 
@@ -57,7 +57,7 @@ void sc_event_tail(sc_tail *tail)
     hash_chunk();
     if (sc.elide > sc.before) skip = sc.elide - sc.before;
     if (skip > sc.fill || sc.mispredicted || sc.elision_failed) skip = sc.fill;
-    tail->at = chunk + skip;
+    tail->at = sc_chunk + skip;
     tail->offset = sc.before + skip;
     tail->size = sc.fill - skip;
 }
@@ -75,43 +75,19 @@ void sc_byte(sc_u32 byte)
 {
     if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.fill == sc.chunk) flush();
-    chunk[sc.fill++] = (sc_u8)byte;
+    sc_chunk[sc.fill++] = (sc_u8)byte;
     if (sc.flags & SC_RUN_EAGER) {
         flush();
         sc_port_push();
     }
 }
 
-#ifdef SC_QUIET_STATE /* where code may be large */
-enum { MOST = 1 + 5 + 5 + 1 + 10 }; /* bytes of a short event: its activation, head, taint and address */
-
-/* Whether the next bytes of the stream may be put straight into the chunk: there is room, and the run is no special
- * one. */
-static sc_u32 has_room(void)
-{
-    return !(sc.flags & (SC_RUN_VECTORS | SC_RUN_EAGER)) && sc.chunk - sc.fill >= MOST;
-}
-
-static sc_u8 *put(sc_u8 *to, sc_uptr v)
-{
-    for (; v > 127u; v >>= 7) *to++ = (sc_u8)(v | 128u);
-    *to++ = (sc_u8)v;
-    return to;
-}
-
-static sc_u8 *put_signed(sc_u8 *to, sc_iptr v)
-{
-    return put(to, (sc_uptr)v << 1 ^ (v < 0 ? ~(sc_uptr)0 : 0));
-}
-
-#endif
-
 void sc_varint(sc_u64 v)
 {
     sc_u32 low;
 #ifdef SC_QUIET_STATE
-    if (has_room() && v == (sc_uptr)v) {
-        sc.fill = (sc_u32)(put(chunk + sc.fill, (sc_uptr)v) - chunk);
+    if (sc_has_room() && v == (sc_uptr)v) {
+        sc.fill = (sc_u32)(sc_put(sc_chunk + sc.fill, (sc_uptr)v) - sc_chunk);
         return;
     }
 #endif
@@ -164,31 +140,3 @@ void sc_event(sc_u32 dir)
     head(sc.last_site, dir);
     sc.sent = 1;
 }
-
-#ifdef SC_QUIET_STATE
-/* The event of a condition on one leaf, all of it symbolic: x is its head; `masked`: the leaf's taint is said; p: its
- * address, or null. */
-void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
-{
-    sc_u8 *to = chunk + sc.fill;
-    if (sc.flags & SC_RUN_VECTORS) return;
-    if (!has_room()) {
-        sc_event(x & 1u);
-        if (masked) sc_varint(1);
-        if (p) sc_address(p);
-        return;
-    }
-    if (sc.depth != sc.last_depth) {
-        to = put(to, SC_EVENT_FRAME << 1);
-        to = put_signed(to, (sc_i32)(sc.depth - sc.last_depth));
-        sc.last_depth = sc.depth;
-    }
-    to = put(to, x);
-    if (masked) *to++ = 1;
-    if (p) {
-        to = put_signed(to, (sc_iptr)((sc_uptr)p - sc.last_address));
-        sc.last_address = (sc_uptr)p;
-    }
-    sc.fill = (sc_u32)(to - chunk);
-}
-#endif

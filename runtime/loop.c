@@ -332,6 +332,7 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc_port_restore();
     sc_taint_reset();
     sc_strays = 0;
+    sc_forget_recent();
     sc_event_start();
     main_returned = 0;
     sc.running = 1;

@@ -54,6 +54,7 @@ void sc_local(const void *p, sc_size n)
     sc_u32 first, last;
     sc_clear(p, n);
     if (!n || SC_IN_INTERRUPT()) return; /* a structure without members is nowhere */
+    sc_forget_recent();
     forget_ended();
     while (sc.locals && locals[sc.locals - 1u].at < here) sc.locals--;
     first = last = above(from + n - 1u);
@@ -121,6 +122,12 @@ sc_extent sc_variable(const void *p, sc_extent *before)
     if ((const sc_u8 *)before->at + before->size != found.at) before->size = 0;
     if (i < sc.locals && !before->size && full) found.size |= SC_BEHIND_UNKNOWN;
     return found;
+}
+
+sc_u32 sc_ends_with(const void *p)
+{
+    sc_u32 i = above(p);
+    return i < sc.locals && holds(local(i), p, 1) ? locals[i].depth : 1u;
 }
 
 static sc_extent around(const void *p)

@@ -4,7 +4,7 @@
  * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small. A probe
  * that finds itself in an interrupt stays silent: interrupts are no part of a path. What it must not miss is that
  * symbolic data is read there: what comes of that has no formula. */
-#include "state.h"
+#include "straight.h"
 
 sc_state sc SC_RUNTIME_DATA;
 
@@ -17,6 +17,18 @@ SAME_PLACE(path, a);
 SAME_PLACE(last_site, last_site);
 SAME_PLACE(depth, depth);
 SAME_PLACE(branches, branches);
+#endif
+
+#ifdef SC_QUIET_STATE
+sc_recent_object sc_recent[SC_RECENT + 1u] SC_RUNTIME_DATA;
+
+void sc_forget_recent(void)
+{
+    sc_u32 i;
+    if (!sc.recent) return;
+    for (i = 0; i <= SC_RECENT; i++) sc_recent[i].size = 0;
+    sc.recent = 0;
+}
 #endif
 
 #ifdef SC_COUNT_HANDLERS
@@ -55,19 +67,9 @@ static const void *place(sc_u32 word, const sc_uptr **words)
     return own;
 }
 
-/* A number of that many bytes, at any address. */
-static sc_u64 load(const void *p, sc_u32 bytes)
-{
-    const struct { sc_u32 low, high; } __attribute__((packed)) *wide = p;
-    const struct { sc_d value; } __attribute__((packed)) *half = p;
-    if (bytes == 1) return *(const sc_u8 *)p;
-    if (bytes == 2) return half->value;
-    return bytes == 4 ? wide->low : wide->low | (sc_u64)wide->high << 32;
-}
-
 void sc_send_value(const void *p, sc_u32 bytes)
 {
-    sc_u64 v = load(p, bytes);
+    sc_u64 v = sc_load(p, bytes);
     sc_u32 shift = 32u - 8u * bytes;
     sc_signed(bytes == 8 ? (sc_i64)v : (sc_i32)((sc_u32)v << shift) >> shift);
 }
@@ -76,11 +78,10 @@ void sc_send_value(const void *p, sc_u32 bytes)
  * floating-point number, all patterns that could be one, by 8 bits of an exponent, are as zero. */
 void sc_hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
 {
-    sc_u64 v = load(p, bytes);
-    sc_u32 low = (sc_u32)v, high = (sc_u32)(v >> 32), top = high | low;
-    if (how & SC_FLOATS && !(~top << 1 >> 24)) low = high = 0;
-    sc_mix(&sc.operand, low);
-    if (bytes == 8) sc_mix(&sc.operand, high);
+    sc_u64 v = sc_load(p, bytes);
+    sc_u32 top = (sc_u32)(v >> 32) | (sc_u32)v;
+    if (how & SC_FLOATS && !(~top << 1 >> 24)) v = 0;
+    sc_hash_number(v, bytes);
 }
 
 /* A leaf in memory has no slot: in its place stands whether the object may change while the program only looks at

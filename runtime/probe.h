@@ -55,6 +55,8 @@ typedef struct {
     const void *self;
 } sc_frame;
 #define SC_ACTIVATION(words) struct { sc_frame head; sc_u32 m[1 + (words)]; }
+#define SC_CALLBACK 0x80000000u /* in m[0], beside the depth: it was entered from opaque code */
+#define SC_DEPTH(f) (*(const sc_u32 *)((f) + 1) & ~SC_CALLBACK)
 
 /* First in an interrupt handler: it has no probes, but what it calls may have some, which stay silent. Where no
  * register tells that a handler runs, they are counted. */
@@ -241,6 +243,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was
  * found there. */
 #define SC_NUMBERED(n) ((const void *)-(sc_uptr)(n)) /* an argument or a result, as `where` */
+#define SC_IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_uptr *limit); /* it has so many bytes */
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin, sc_uint varies);
 const volatile void *sc_recall(const volatile void *where, const volatile void *value);

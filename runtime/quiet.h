@@ -27,6 +27,15 @@
 #endif
 #endif
 
+/* The objects that bounds were asked of last, by some bits of the site: what stays in one is right, as long as it lives
+ * (bounds.c). One more is what the last pointer led to that was put somewhere. `deep`: the depth of the activation that
+ * an object ends with; 1 if it never does. Without any, size is 0. */
+#define SC_RECENT 16u
+typedef struct {
+    sc_uptr at, size; /* bytes */
+    sc_u32 deep;
+} sc_recent_object;
+
 /* The beginning of the runtime's state (sc_state). */
 typedef struct {
     sc_u32 quiet;                  /* branches up to this one may be quiet */
@@ -35,12 +44,14 @@ typedef struct {
     sc_u32 last_depth, last_site, depth, branches;
 } sc_quiet_state;
 
+extern sc_u32 sc_taint_bits[];
+
 #ifdef SC_QUIET
 #define SC_QUICK static inline __attribute__((always_inline, unused))
 #define SC_QUICK_WORDS _Pragma("GCC unroll 16")
 
 extern sc_quiet_state sc_quiet __asm__("sc_now");
-extern sc_u32 sc_taint_bits[];
+extern sc_recent_object sc_recent[SC_RECENT + 1u];
 
 /* Whether one of n bytes at p may be symbolic; 8 at most. */
 SC_QUICK sc_uint sc_quick_memory(const volatile void *p, sc_uint n)
@@ -89,6 +100,15 @@ SC_QUICK sc_uint sc_quick_size(sc_d word)
 {
     sc_uint bytes = 1u << (word >> 12 & 3u);
     return word >> 14 == SC_LEAF_SLOT && bytes > sizeof(sc_uptr) ? (sc_uint)(bytes / sizeof(sc_uptr)) : 1u;
+}
+
+/* How many words all leaves have that are counted and named from w on. */
+SC_QUICK sc_uint sc_quick_sizes(const SC_ROM sc_d *w)
+{
+    sc_uint i, k = 0, n = w[0] & 0xFFu;
+    SC_QUICK_WORDS
+    for (i = 0; i < n; i++) k += sc_quick_size(w[1u + i]);
+    return k;
 }
 
 /* Of the leaves that are counted and named from w on. Most are one or two, and a compiler is done with these soon: a
@@ -171,24 +191,27 @@ SC_QUICK sc_uptr sc_quick_constant(const SC_ROM sc_d *d)
 SC_QUICK sc_uint sc_quick_test_at(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uptr v, const volatile void *p)
 {
     const SC_ROM sc_d *d = table + at;
+    sc_uint dir = sc_quick_compare(d[3] >> 8, v, sc_quick_constant(d));
     sc_uptr word = (sc_uptr)p;
-    if (__builtin_expect(sc_quick_leaves(f, d + 3, &word), 0)) return sc_test_at(f, at, v, p);
-    return sc_quick_branch(f, table, at, sc_quick_compare(d[3] >> 8, v, sc_quick_constant(d)));
+    if (__builtin_expect(sc_quick_leaves(f, d + 3, &word), 0)) return sc_cond1(f, at, dir, word);
+    return sc_quick_branch(f, table, at, dir);
 }
 
 SC_QUICK sc_uint sc_quick_test(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uptr v)
 {
     const SC_ROM sc_d *d = table + at;
-    if (__builtin_expect(sc_quick_slot(f, d[4] & 0xFFFu), 0)) return sc_test(f, at, v);
-    return sc_quick_branch(f, table, at, sc_quick_compare(d[3] >> 8, v, sc_quick_constant(d)));
+    sc_uint dir = sc_quick_compare(d[3] >> 8, v, sc_quick_constant(d));
+    if (__builtin_expect(sc_quick_slot(f, d[4] & 0xFFFu), 0)) return sc_cond1(f, at, dir, v);
+    return sc_quick_branch(f, table, at, dir);
 }
 
 SC_QUICK sc_uint sc_quick_test2(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uptr a, sc_uptr b)
 {
     const SC_ROM sc_d *d = table + at;
     sc_uint tainted = sc_quick_slot(f, d[4] & 0xFFFu) | sc_quick_slot(f, d[5] & 0xFFFu);
-    if (__builtin_expect(tainted, 0)) return sc_test2(f, at, a, b);
-    return sc_quick_branch(f, table, at, sc_quick_compare(d[3] >> 8, a, b));
+    sc_uint dir = sc_quick_compare(d[3] >> 8, a, b);
+    if (__builtin_expect(tainted, 0)) return sc_cond2(f, at, dir, a, b);
+    return sc_quick_branch(f, table, at, dir);
 }
 
 SC_QUICK sc_uint sc_quick_cond(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, sc_uint dir, const sc_uptr *words)
@@ -281,6 +304,68 @@ SC_QUICK void sc_quick_check1(sc_frame *f, const SC_ROM sc_d *table, sc_uint at,
     if (__builtin_expect(!holds || sc_quick_leaves(f, table + at + 2, &a), 0)) sc_check1(f, at, holds, a);
 }
 
+/* Whether n bytes at p are right since the object is known that this site was in last. An activation in an interrupt
+ * has no depth. */
+SC_QUICK sc_uint sc_quick_inside(const sc_frame *f, sc_u32 site, sc_uptr p, sc_uptr origin, sc_size n)
+{
+    const sc_recent_object *known = sc_recent + site % SC_RECENT;
+    sc_uptr offset = p - known->at;
+    if (__builtin_expect(origin - known->at >= known->size || offset >= known->size, 0)) return 0;
+    return __builtin_expect(n <= known->size - offset && SC_DEPTH(f) >= known->deep, 1);
+}
+
+SC_QUICK void sc_quick_within(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, const volatile void *p,
+                              const volatile void *origin, sc_size n)
+{
+    sc_u32 site = sc_quick_site(table, at);
+    if (sc_quick_inside(f, site, (sc_uptr)p, (sc_uptr)origin, n)) sc_quiet.last_site = site;
+    else sc_within(f, at, p, origin, n);
+}
+
+SC_QUICK void sc_quick_from(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, const volatile void *p,
+                            const volatile void *origin, sc_size n, const sc_uptr *words)
+{
+    sc_u32 site = sc_quick_site(table, at);
+    if (sc_quick_inside(f, site, (sc_uptr)p, (sc_uptr)origin, n)) sc_quiet.last_site = site;
+    else sc_from(f, at, p, origin, n, words);
+}
+
+/* Behind the number of bytes: the leaves of the address, and those of the origin. */
+SC_QUICK sc_uint sc_quick_is_right(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 site, sc_uptr p, sc_uptr origin,
+                                   sc_size n, const sc_uptr *words)
+{
+    const SC_ROM sc_d *of_origin = d + 3 + (d[2] & 0xFFu);
+    if (sc_quick_leaves(f, d + 2, words) | sc_quick_leaves(f, of_origin, words + sc_quick_sizes(d + 2))) return 0;
+    return sc_quick_inside(f, site, p, origin, n);
+}
+
+SC_QUICK void sc_quick_bounds(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, const volatile void *p,
+                              const volatile void *origin, const sc_uptr *words)
+{
+    const SC_ROM sc_d *d = table + at;
+    sc_u32 site = sc_quick_site(table, at);
+    if (sc_quick_is_right(f, d, site, (sc_uptr)p, (sc_uptr)origin, d[1], words)) sc_quiet.last_site = site;
+    else sc_bounds(f, at, p, origin, words);
+}
+
+SC_QUICK void sc_quick_span(sc_frame *f, const SC_ROM sc_d *table, sc_uint at, const volatile void *p,
+                            const volatile void *origin, sc_size n, const sc_uptr *words)
+{
+    sc_u32 site = sc_quick_site(table, at);
+    if (sc_quick_is_right(f, table + at, site, (sc_uptr)p, (sc_uptr)origin, n, words)) sc_quiet.last_site = site;
+    else sc_span(f, at, p, origin, n, words);
+}
+
+/* No object is left: nothing is kept. (Nor is it of an object that has ended, nor in an interrupt.) */
+SC_QUICK void sc_quick_stray(const volatile void *where, const volatile void *value, const volatile void *origin,
+                             sc_uint varies)
+{
+    const sc_recent_object *known = sc_recent + SC_RECENT;
+    sc_uptr to = (sc_uptr)value - known->at, from = (sc_uptr)origin - known->at;
+    sc_uint inside = to < known->size && from < known->size;
+    if (!__builtin_expect(inside && !sc_strays && !SC_IS_NUMBER(where), 1)) sc_stray(where, value, origin, varies);
+}
+
 SC_QUICK void sc_quick_clear(const void *p, sc_size n)
 {
     if (!__builtin_constant_p(n) || n > 8u || sc_strays || sc_quick_memory(p, (sc_uint)n)) sc_clear(p, n);
@@ -304,6 +389,11 @@ SC_QUICK void sc_quick_clear(const void *p, sc_size n)
 #define sc_pin1(f, at, a) sc_quick_pin1(f, sc_table, at, a)
 #define sc_check(...) sc_quick_check(SC_IN_TABLE(__VA_ARGS__))
 #define sc_check1(f, at, holds, a) sc_quick_check1(f, sc_table, at, holds, a)
+#define sc_within(...) sc_quick_within(SC_IN_TABLE(__VA_ARGS__))
+#define sc_from(...) sc_quick_from(SC_IN_TABLE(__VA_ARGS__))
+#define sc_bounds(...) sc_quick_bounds(SC_IN_TABLE(__VA_ARGS__))
+#define sc_span(...) sc_quick_span(SC_IN_TABLE(__VA_ARGS__))
+#define sc_stray(where, value, origin, varies) sc_quick_stray(where, value, origin, varies)
 #define sc_clear(p, n) sc_quick_clear(p, n)
 /* The words of an array stand between commas of their own. */
 #define SC_IN_TABLE(f, ...) f, sc_table, __VA_ARGS__

@@ -72,6 +72,7 @@ void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_upt
     s->f = f;
     s->site = at;
     s->reached = 0;
+    sc_forget_recent();
     sc.limit_of = limit_of;
     sc.measure = measure;
     if (say_size(s, 0)) {

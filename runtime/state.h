@@ -63,6 +63,9 @@ typedef struct {
     const sc_uptr *(*limit_of)(const void *at);
     void (*measure)(const void *object, const void *p, sc_uptr n, sc_u32 holds);
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
+#ifdef SC_QUIET_STATE
+    sc_u32 recent;                /* the greatest depth in sc_recent; 0: it has no object */
+#endif
 #if SC_INPUTS_KNOWN
     sc_u32 declared;              /* inputs in memory */
 #endif
@@ -115,9 +118,6 @@ void sc_signed(sc_i64 v);
 void sc_address(const void *p);
 void sc_event(sc_u32 dir);
 void sc_note(sc_u32 kind, sc_u32 site);
-#ifdef SC_QUIET_STATE
-void sc_short_event(sc_u32 x, sc_u32 masked, const void *p);
-#endif
 /* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);
@@ -176,6 +176,14 @@ void sc_frame_end(void);
 enum { SC_FRAME_MORE = -1, SC_FRAME_BAD = -2 };
 sc_i32 sc_frame_take(sc_u8 byte, const sc_u8 **payload, sc_u32 *size);
 
+/* probe.c: an object may have ended, or is asked for where it ends (sized.c) */
+#ifdef SC_QUIET_STATE
+extern sc_recent_object sc_recent[SC_RECENT + 1u];
+void sc_forget_recent(void);
+#else
+#define sc_forget_recent() ((void)0)
+#endif
+
 /* loop.c */
 void sc_main_loop(void) __attribute__((noreturn));
 void sc_program(void);
@@ -210,7 +218,6 @@ void sc_fill_zero(void *to, sc_size n);
 #define SC_BIT(n) ((sc_u32)1 << (n))
 
 /* Words of a descriptor, and the taint of slots. */
-#define CALLBACK 0x80000000u /* in m[0]: the activation was entered from opaque code */
 #define MASKS(f) ((sc_u32 *)((f) + 1)) /* the depth, and the bits of 32 slots a word */
 #define DESCRIPTOR(f, at) ((f)->table + (at))
 #define SITE(f, d) (((f)->table[0] | (sc_u32)(f)->table[1] << 16) + (d)[0])
@@ -245,7 +252,7 @@ static inline void sc_set_slot(sc_u32 *m, sc_u32 slot, sc_u32 taint)
 
 static inline sc_u32 sc_depth(const sc_frame *f)
 {
-    return *(const sc_u32 *)(f + 1) & ~CALLBACK;
+    return SC_DEPTH(f);
 }
 
 /* probe.c: what every probe with an activation does first: its descriptor, or null in an interrupt. */
@@ -305,6 +312,8 @@ sc_u32 sc_is_object(const void *p, sc_u32 bytes); /* whether all of these are of
 /* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed
  * size (its bytes: SC_BYTES): what lies right before it is nothing that is listed; and SC_ONE_OF_MANY. */
 sc_extent sc_variable(const void *p, sc_extent *before);
+/* The depth of the activation that the variable ends with that this byte is of; 1: it never does. */
+sc_u32 sc_ends_with(const void *p);
 #define SC_BEHIND_UNKNOWN ((sc_uptr)1 << (8u * sizeof(sc_uptr) - 1u))
 #define SC_BYTES(size) ((size) & ~(SC_BEHIND_UNKNOWN | SC_ONE_OF_MANY))
 

@@ -14,6 +14,11 @@
 #define WORDS (SC_MAP_SIZE / 32u)
 #define COUNT(size) ((WORDS + (size) - 1u) / (size))
 enum { FAR = WORDS > 0x8000u }; /* a map so large that the summaries need summaries */
+#ifdef SC_QUIET_STATE /* where code may be large: most of what is asked about has a way of its own */
+enum { SHORT = 1 };
+#else
+enum { SHORT = FAR };
+#endif
 
 sc_uint sc_any SC_RUNTIME_DATA;
 
@@ -55,7 +60,7 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
     sc_uptr at = (sc_uptr)p - SC_MAP_BASE, end;
     sc_u32 turn = (sc_u32)at & 31u, found = 0;
     if (at >= SC_MAP_SIZE || !(sc_any | value)) return 0;
-    if (FAR && n <= 8u && turn + n <= 32u) { /* a scalar, in one word: only where such a memory makes flash cheap */
+    if (SHORT && n <= 8u && turn + n <= 32u) { /* a scalar, in one word */
         sc_u32 *word = &bits[at >> 5], all = (1u << n) - 1u;
         found = *word >> turn & all;
         value &= all;
