@@ -91,7 +91,8 @@ struct Scratch {
 
 template <class Values> u128 evaluated(Id expr, const Input &data, Values &values) {
     if (const u128 *known = values.find(expr)) return *known;
-    std::vector<Id> stack{expr};
+    static std::vector<Id> stack;  // its memory is used again
+    stack.assign(1, expr);
     while (!stack.empty()) {
         Id id = stack.back();
         const Node &node = score::node(id);

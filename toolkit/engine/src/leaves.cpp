@@ -20,21 +20,20 @@ Mask mask_of(const std::vector<Leaf> &leaves) {
     return is_whole ? Mask::TAINTED : Mask::ONE;
 }
 
-Leaves LeafReader::read(const Site &site, Mask mask) {
-    Leaves found;
-    if (mask == Mask::NONE) return found;
+void LeafReader::read(const Site &site, Mask mask, Leaves &found) {
+    found.clear();
+    if (mask == Mask::NONE) return;
     const std::vector<Leaf> &leaves = site.formula->leaves;
     found.reserve(leaves.size());
     if (mask == Mask::TAINTED || mask == Mask::ONE) {
         found.push_back(leaf(leaves[0], mask == Mask::ONE ? cursor_.varint() : u128(TAINTED)));
-        return found;
+        return;
     }
     u128 taints = cursor_.varint();
     bool is_more = mask == Mask::TWO && taints > 15;
     for (std::size_t i = 0; i < leaves.size() && !is_more; ++i, taints >>= 2)
         found.push_back(leaf(leaves[i], taints & 3));
     if (is_more || taints) throw cursor_.fail(name_of(site) + " has fewer leaves");
-    return found;
 }
 
 Ref LeafReader::leaf(const Leaf &leaf, u128 taint) {

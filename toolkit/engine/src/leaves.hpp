@@ -16,8 +16,9 @@ class LeafReader {
   public:
     LeafReader(Cursor &cursor, Mirror &mirror) : cursor_(cursor), mirror_(mirror) {}
 
-    // Those of this site, which has a template. TraceFault or NotMirrored if they make no sense.
-    Leaves read(const Site &site, Mask mask);
+    // Those of this site, which has a template, in place of what is in `found`. TraceFault or NotMirrored if they make
+    // no sense.
+    void read(const Site &site, Mask mask, Leaves &found);
 
   private:
     Ref leaf(const Leaf &leaf, u128 taint);

@@ -15,20 +15,25 @@ bool may_be_no_number(u128 value) {
 }  // namespace
 
 void Operands::add(const Leaves &exprs, bool floats, Deps deps, Decoded &decoded) {
-    Branch branch{exprs, {}, {}, {}, floats, lanes_};
+    std::size_t begin = branches_.empty() ? 0 : branches_.back().end;
+    exprs_.erase(exprs_.begin() + std::ptrdiff_t(begin), exprs_.end());  // one before may have been broken off
+    values_.resize(begin);
     for (const Ref &expr : exprs) {
-        branch.values.push_back(decoded.value(expr));
+        values_.push_back(decoded.value(expr));
+        exprs_.push_back(expr);
         deps = Deps::both(deps, node(expr).deps);
     }
-    branch.reached = branches_.empty() ? deps : Deps::both(deps, branches_.back().reached);
-    branch.deps = std::move(deps);
-    lanes_ = mixed(lanes_, branch);
-    branches_.push_back(std::move(branch));
+    Deps reached = branches_.empty() ? deps : Deps::both(deps, branches_.back().reached);
+    branches_.push_back({begin, exprs_.size(), std::move(deps), std::move(reached), floats, lanes_});
+    lanes_ = mixed(lanes_, branches_.back());
 }
 
 void Operands::cut(std::size_t count) {
     if (count >= branches_.size()) return;
-    lanes_ = branches_[count].before;
+    const Branch &first = branches_[count];
+    lanes_ = first.before;
+    exprs_.erase(exprs_.begin() + std::ptrdiff_t(first.begin), exprs_.end());
+    values_.resize(first.begin);
     branches_.erase(branches_.begin() + std::ptrdiff_t(count), branches_.end());
 }
 
@@ -46,17 +51,17 @@ void Operands::recompute(const Deps &changed, Decoded &decoded) {
         Branch &branch = branches_[i];
         branch.before = lanes;
         if (branch.deps.meets(changed))
-            for (std::size_t k = 0; k < branch.exprs.size(); ++k) branch.values[k] = decoded.value(branch.exprs[k]);
+            for (std::size_t k = branch.begin; k < branch.end; ++k) values_[k] = decoded.value(exprs_[k]);
         lanes = mixed(lanes, branch);
     }
     lanes_ = lanes;
 }
 
-Lanes Operands::mixed(Lanes lanes, const Branch &branch) {
-    for (std::size_t i = 0; i < branch.exprs.size(); ++i) {
-        u128 value = branch.values[i];
+Lanes Operands::mixed(Lanes lanes, const Branch &branch) const {
+    for (std::size_t i = branch.begin; i < branch.end; ++i) {
+        u128 value = values_[i];
         if (branch.floats && may_be_no_number(value)) value = 0;  // machines differ in the pattern of what is no number
-        lanes = mix_operand(lanes, value, node(branch.exprs[i]).width);
+        lanes = mix_operand(lanes, value, node(exprs_[i]).width);
     }
     return lanes;
 }

@@ -21,16 +21,17 @@ class Operands {
 
   private:
     struct Branch {
-        Leaves exprs;
-        std::vector<u128> values;
-        Deps deps, reached;  // input bytes of its operands, and of all earlier ones, too
-        bool floats;         // they may be floating-point numbers
+        std::size_t begin, end;  // its operands
+        Deps deps, reached;      // input bytes of these, and of all earlier ones, too
+        bool floats;             // they may be floating-point numbers
         Lanes before;
     };
 
-    static Lanes mixed(Lanes lanes, const Branch &branch);
+    Lanes mixed(Lanes lanes, const Branch &branch) const;
 
     std::vector<Branch> branches_;
+    Leaves exprs_;  // of all branches
+    std::vector<u128> values_;
     Lanes lanes_;
 };
 

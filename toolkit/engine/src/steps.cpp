@@ -13,6 +13,12 @@ constexpr const char *ARGUMENT = "argument";  // the reason of a pin: opaque cod
 constexpr u64 WENT_ASTRAY = ~u64(0);  // runtime/bounds.c: in the place of an object's size, which stands behind it
 constexpr const char *ORIGIN = "origin";  // the name of an assignment: what a pointer was made from
 
+// Empties it in the end, whatever happens: what keeps formulas alive longer changes their order.
+struct Emptied {
+    Leaves &leaves;
+    ~Emptied() { leaves.clear(); }
+};
+
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
 
 }  // namespace
@@ -121,7 +127,13 @@ void Steps::compile_leaves(Step &step) const {
     step.mask = mask_of(step.site->formula->leaves);
 }
 
-Leaves Steps::leaves(const Step &step) { return leaves_.read(*step.site, step.mask); }
+Leaves Steps::leaves(const Step &step) { return leaves(*step.site, step.mask); }
+
+Leaves Steps::leaves(const Site &site, Mask mask) {
+    Leaves found;
+    leaves_.read(site, mask, found);
+    return found;
+}
 
 // --- values ----------------------------------------------------------------------------------------------------
 
@@ -247,25 +259,30 @@ void Steps::symbolic(const Step &step) {
 
 // --- branches --------------------------------------------------------------------------------------------------
 
-void Steps::condition(const Step &step) { compare(step, leaves(step)); }
+void Steps::condition(const Step &step) {
+    Emptied read{read_};
+    leaves_.read(*step.site, step.mask, read_);
+    compare(step, read_);
+}
 
 bool Steps::compare(const Step &step, const Leaves &leaves) {
     const Site &site = *step.site;
     bool is_check = site.kind != SiteKind::COND;  // then its other side leads to no other place of the program
-    Leaves said = leaves;
-    decoded_.say(said);
+    Emptied said{said_};
+    said_ = leaves;
+    decoded_.say(said_);
     u64 head = site.id << 1 | step.direction;
-    Ref *found = conditions_.find(head, 0, said.data(), said.size());
+    Ref *found = conditions_.find(head, 0, said_.data(), said_.size());
     if (!found) {
         if (conditions_.size() >= kept_) conditions_.clear();
-        Ref holds = programs_.value(*step.program, said);
+        Ref holds = programs_.value(*step.program, said_);
         Ref held = step.direction ? holds : bit_not(holds);
-        found = &conditions_.add(head, 0, said.data(), said.size(), std::move(held));
+        found = &conditions_.add(head, 0, said_.data(), said_.size(), std::move(held));
     }
     Outcome outcome{-1, step.direction, *found, {}};
     if (!is_check) outcome.elsewhere = {site.coverage + 1 - step.direction, 1};
     if (decoded_.verify && !is_check) {
-        Ref value = programs_.value(*step.program, said);
+        Ref value = programs_.value(*step.program, said_);
         decoded_.check_stored(site.id, value);
     }
     return branches_.on_branch(site, leaves, &outcome, 1);
@@ -315,7 +332,7 @@ void Steps::astray(const Site &site, Id address, Id size, u64 base, u128 length)
     if (length & top) length ^= top, base = (base + top) & cursor_.wrap, flags |= BELOW;
     if (length >= AT_END) throw cursor_.fail("an object that memory has no room for");
     if (!site.origin) throw cursor_.fail(name_of(site) + " has no pointer that could go astray");
-    Leaves origin = leaves_.read(*site.origin, mask_of(site.origin->formula->leaves));
+    Leaves origin = leaves(*site.origin, mask_of(site.origin->formula->leaves));
     decoded_.say(origin);
     Ref made_from = programs_.value(programs_.get(*site.origin), origin);
     if (decoded_.value(made_from) - base == length) flags |= AT_END;

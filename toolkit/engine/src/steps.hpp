@@ -39,6 +39,7 @@ class Steps {
     void compile_leaves(Step &step) const;
 
     Leaves leaves(const Step &step);
+    Leaves leaves(const Site &site, Mask mask);
     void put(const Site &site, Ref value);
 
     void frame(const Step &);
@@ -82,6 +83,7 @@ class Steps {
     Programs &programs_;
     std::size_t kept_;
     LeafReader leaves_{cursor_, mirror_};
+    Leaves read_, said_;  // of the condition in work: vectors whose memory is used again and again
     std::unordered_map<u64, Step> compiled_;  // by the head of the event
     // Runs meet the same conditions again and again: by the event's head and the leaves it read.
     Remembered<Ref> conditions_;
