@@ -32,6 +32,7 @@ int main(void)
     return n > 3;
 }
 """
+REPLACE = Path(__file__).parents[2] / "bench" / "replace.c"
 # 60,000 conditions on eight bytes.
 LONG = """
 #include "score.h"
@@ -81,6 +82,16 @@ def test_children_run_before_the_path_is_asked_through(strategy: str, tmp_path: 
     found = explore(tmp_path, {"p.c": PRODUCTS}, "--strategy", strategy, "--max-tests", "10").summary
     assert (found["runs"], found["paths"]) == (10, 10)
     assert sum(found["solver"]["by"].values()) < 200  # of 2,000 flips of the first path alone
+
+
+def test_breadth_first_asks_for_what_it_runs(tmp_path: Path) -> None:
+    """Programs that match patterns have hundreds of flips a path; they wait until it is their turn."""
+    found = score_embed("run", str(REPLACE), "--strategy", "bfs", "--max-tests", "92", "--json", cwd=tmp_path)
+    summary = json.loads(found.stdout)
+    assert (summary["runs"], summary["paths"]) == (92, 92)
+    by = summary["solver"]["by"]
+    assert sum(count for layer, count in by.items() if layer not in ("domain", "equality")) <= 92
+    assert summary["conditions"]["max"] > 300
 
 
 def test_the_first_children_run_within_a_second(tmp_path: Path) -> None:
