@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _AGAIN = 0.01  # seconds until a Ctrl-C comes again that was swallowed
-_was_raised = False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,13 +68,7 @@ def _begin() -> None:
 
 def _begin_to_raise() -> None:
     _begin()
-    signal.signal(signal.SIGINT, _raise)
-
-
-def _raise(_number: int, _frame: FrameType | None) -> None:
-    global _was_raised
-    _was_raised = True
-    raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
@@ -95,8 +88,13 @@ def _swallowed(said: UnraisableHookArgs) -> None:
         again = threading.Timer(_AGAIN, _once_more)
         again.daemon = True
         again.start()
-    elif not _was_raised:  # else an object of a library's was but half made when Ctrl-C came, and is unmade now
+    elif not _is_half_made(said):
         sys.__unraisablehook__(said)
+
+
+def _is_half_made(said: UnraisableHookArgs) -> bool:
+    """Z3 was making an object when Ctrl-C came, and its end does not find what was not made."""
+    return issubclass(said.exc_type, AttributeError) and getattr(said.object, "__module__", "") == "z3.z3"
 
 
 if __name__ == "__main__":
