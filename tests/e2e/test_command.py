@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from score_embed import command
+from score_embed.confine import start
 
 # As gcc does: the driver waits for another process, which is the one that hangs.
 HANGS = """#!/bin/sh
@@ -86,3 +89,76 @@ def test_a_compiler_that_hangs_ends_at_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "Traceback" not in said
     assert is_gone(started)
+
+
+def raising(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C raises, whoever runs the tests."""
+    before = signal.signal(signal.SIGINT, raising)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
+def test_ctrl_c_while_a_command_is_started_leaves_nobody_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            begun.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    begun: list[Interrupted] = []
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        command.run_command(["sleep", "1000"], 30.0)
+    assert [process.returncode for process in begun] == [-signal.SIGTERM]
+    assert begun[0] not in command._RUNNING
+    assert signal.getsignal(signal.SIGINT) is raising
+
+
+def test_what_a_thread_is_about_to_run_ends_with_what_all_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            command.end_all()  # nobody knows of this one yet
+
+    monkeypatch.setattr(subprocess, "Popen", Late)
+    assert command.run_command(["sleep", "1000"], 30.0).returncode == -signal.SIGTERM
+
+
+@pytest.mark.usefixtures("heard")
+def test_ctrl_c_that_comes_to_the_copy_of_this_process_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = start._Entry._prepare
+
+    def interrupted(self: start._Entry) -> None:
+        signal.raise_signal(signal.SIGINT)  # a signal that came just before `fork` is taken up after it, in both
+        prepare(self)
+
+    monkeypatch.setattr(start._Entry, "_prepare", interrupted)
+    process = start.start(["/bin/true"], None)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_what_is_held_comes_at_the_end(heard: None) -> None:
+    seen = []
+    try:
+        with command.held():
+            signal.raise_signal(signal.SIGINT)
+            seen.append("held")
+    except KeyboardInterrupt:
+        seen.append("came")
+    assert seen == ["held", "came"]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_what_is_ignored_stays_so(heard: None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with command.held():
+        signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

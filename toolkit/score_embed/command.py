@@ -3,6 +3,10 @@
 A compiler's driver starts others, which go on for minutes if only the driver is killed. So a command has a process
 group of its own, and when its deadline passes, Ctrl-C breaks the wait off, or it puts out more than anybody can want (a
 few lines of C can mean gigabytes), all of the group is ended: asked first, since gcc removes its temporary files then.
+
+Ctrl-C that comes while a process is started is held back until there is somebody who knows of the process. While a
+thread is started it is held back, too: `threading` takes locks in functions of Python's, where an exception between the
+lock and its `with` leaves the lock taken for ever, and who asks for it next waits without end.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ _MOST_ERRORS = 1 << 20  # bytes of complaints
 _GRACE = 2.0  # seconds to end
 _PAUSE = 0.01
 _RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
+_ENDS: list[None] = []  # as many as there were calls of `end_all`
 T = TypeVar("T")
 
 
@@ -46,28 +51,33 @@ def run_command(
     late = threading.Event()
     complaints = bytearray()
     errors = subprocess.STDOUT if merged else subprocess.PIPE
-    with (
-        _scratch() if scratch else contextlib.nullcontext() as environment,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            process_group=0,
-            env=environment,
-            cwd=folder,
-        ) as process,
-    ):
+    ends = len(_ENDS)
+    with contextlib.ExitStack() as stack:
+        environment = stack.enter_context(_scratch()) if scratch else None
+        with held():
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                process_group=0,
+                env=environment,
+                cwd=folder,
+            )
+            stack.enter_context(process)
+            stack.callback(_leave, process)
+            _RUNNING.add(process)
 
         def stop() -> None:
             late.set()
             _end(process)
 
-        watch = threading.Timer(deadline, stop)
+        watch = Timer(deadline, stop)
         watch.daemon = True
-        reader = threading.Thread(target=_read, args=(process.stderr, complaints), daemon=True)
-        _RUNNING.add(process)
+        reader = Thread(target=_read, args=(process.stderr, complaints), daemon=True)
         try:
+            if len(_ENDS) > ends:  # just before it was known
+                _end(process)
             watch.start()
             reader.start()
             assert process.stdout is not None
@@ -77,12 +87,31 @@ def run_command(
         finally:
             watch.cancel()
             _end(process)
-            _RUNNING.discard(process)
             if reader.ident is not None:
                 reader.join(_GRACE)  # longer only if somebody has left the group, and holds the pipe
     if late.is_set():
         raise subprocess.TimeoutExpired(process.args, deadline)
     return subprocess.CompletedProcess(process.args, process.returncode, output, bytes(complaints))
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """A signal that comes meanwhile comes at the end: not between a process and the one who would end it, nor in the
+    copy of this process that `fork` makes, where what it raises is an error."""
+    came: list[int] = []
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in before:
+            signal.signal(number, lambda number, _frame: came.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for each in came:
+            signal.raise_signal(each)
 
 
 def _read(stream: IO[bytes] | None, complaints: bytearray) -> None:
@@ -93,11 +122,26 @@ def _read(stream: IO[bytes] | None, complaints: bytearray) -> None:
                 complaints += piece
 
 
+class Thread(threading.Thread):
+    """One that Ctrl-C does not keep from starting when it has begun to."""
+
+    def start(self) -> None:
+        with held():
+            super().start()
+
+
+class Timer(Thread, threading.Timer):
+    def cancel(self) -> None:
+        with held():
+            super().cancel()
+
+
 class Task(Generic[T]):
     """What a thread does."""
 
     def __init__(self, work: Callable[[], T]) -> None:
-        self._work, self._done = work, threading.Event()
+        self._work, self._done = work, threading.Lock()
+        self._done.acquire()
         self._result: T | None = None
         self._error: BaseException | None = None
 
@@ -106,11 +150,12 @@ class Task(Generic[T]):
             self._result = self._work()
         except BaseException as error:
             self._error = error
-        self._done.set()
+        self._done.release()
 
     def result(self) -> T:
         """Waits for it. Raises what it has raised."""
-        self._done.wait()
+        with self._done:  # a lock can be waited for in one step
+            pass
         if self._error is not None:
             raise self._error
         return self._result  # type: ignore[return-value]
@@ -123,7 +168,7 @@ class Workers:
         self._most = most or os.cpu_count() or 1
         self._lock = threading.Lock()
         self._waiting: deque[Task[Any]] = deque()
-        self._threads: list[threading.Thread] = []
+        self._threads: list[Thread] = []
         self._busy = 0  # threads that look for more when they are done
 
     def begin(self, work: Callable[[], T]) -> Task[T]:
@@ -134,7 +179,7 @@ class Workers:
             if self._busy == self._most:
                 return task
             self._busy += 1
-        self._threads.append(threading.Thread(target=self._work))
+        self._threads.append(Thread(target=self._work))
         self._threads[-1].start()
         return task
 
@@ -151,7 +196,8 @@ class Workers:
     def close(self) -> None:
         """Wait until all that was begun is done."""
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # else Ctrl-C came before it was started
+                thread.join()
 
     def _work(self) -> None:
         while True:
@@ -182,6 +228,7 @@ def workers() -> Iterator[Workers]:
 
 def end_all() -> None:
     """End what any thread runs."""
+    _ENDS.append(None)
     for process in tuple(_RUNNING):
         _end(process)
 
@@ -191,6 +238,11 @@ def _scratch() -> Iterator[dict[str, str]]:
     """An environment with a folder for temporary files: gcc leaves some when it is told to end."""
     with tempfile.TemporaryDirectory(prefix="score-embed-", ignore_cleanup_errors=True) as folder:
         yield {**os.environ, "TMPDIR": folder}
+
+
+def _leave(process: subprocess.Popen[bytes]) -> None:
+    _end(process)
+    _RUNNING.discard(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from score_embed.command import Thread
 from score_embed.engine._core import Alarm
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -37,7 +37,7 @@ class Interrupt:
         self._hurry, self._quiet = hurry, quiet
         self._before: dict[signal.Signals, Any] = {}
         self._wake, self._watched = socket.socketpair()
-        self._watcher = threading.Thread(target=self._watch, name="interrupt", daemon=True)
+        self._watcher = Thread(target=self._watch, name="interrupt", daemon=True)
 
     def __enter__(self) -> Interrupt:
         self._wake.setblocking(False)

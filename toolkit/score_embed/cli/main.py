@@ -83,9 +83,9 @@ def _once_more() -> None:
 
 def _swallowed(said: UnraisableHookArgs) -> None:
     if issubclass(said.exc_type, KeyboardInterrupt):
-        import threading
+        from score_embed.command import Timer
 
-        again = threading.Timer(_AGAIN, _once_more)
+        again = Timer(_AGAIN, _once_more)
         again.daemon = True
         again.start()
     elif not _is_half_made(said):

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
+from score_embed.command import held
 from score_embed.confine import filter as calls
 from score_embed.confine import landlock, layers
 from score_embed.confine.core import run_everywhere
@@ -98,17 +99,18 @@ def start(
     entry.same_addresses, entry.everywhere, entry.passed = same_addresses, everywhere, tuple(pass_fds)
     entry.tell = tell if notices is not None else None
     try:
-        process = subprocess.Popen(
-            list(words),
-            pass_fds=(*pass_fds, say, *([rules] if rules >= 0 else [])),
-            cwd=cwd,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            bufsize=0,
-            start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
-            preexec_fn=entry,
-        )
+        with held():
+            process = subprocess.Popen(
+                list(words),
+                pass_fds=(*pass_fds, say, *([rules] if rules >= 0 else [])),
+                cwd=cwd,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
+                preexec_fn=entry,
+            )
     except BaseException:
         os.close(said)
         hear.close()

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
+from score_embed.command import Thread, held
 from score_embed.errors import ScoreError
 from score_embed.results.storage import storage_error
 
@@ -57,7 +58,7 @@ class WorkNotes:
             raise storage_error(error, folder) from error
         self._busy = False
         self._closed = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, name="work", daemon=True)
+        self._keeper = Thread(target=self._keep, name="work", daemon=True)
         self._keeper.start()
 
     def __enter__(self) -> Self:
@@ -72,7 +73,8 @@ class WorkNotes:
             return
         if in_good_order:
             self.rest()
-        self._closed.set()
+        with held():
+            self._closed.set()
         self._keeper.join()
         self._map.close()
         os.close(self._file)

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from score_embed.campaign.ending import BUGS, LOST, OPEN
+from score_embed.command import held
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.launcher import die_with
@@ -154,7 +155,7 @@ def _is_finished(folder: Path) -> bool:
 def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as file:
+        with log.open("wb") as file, held():
             return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from score_embed.command import held
 from score_embed.errors import StorageError, TargetError
 from score_embed.results.work import OWN, SLOTS
 
@@ -110,21 +111,15 @@ class LocalLauncher:
         name = next_name(client.name for client in self._clients)
         life = self._lives[name] = max(self._lives.get(name, 0) + 1, int(time.time() * 1000))
         log = self.folder / f"client-{name}.log"
+        line = local_line(self.folder, name, life)
         try:
-            process = start_client(
-                self.address,
-                name,
-                life,
-                local_line(self.folder, name, life),
-                device,
-                self.keys,
-                log,
-                self.unconfined,
-                self.work,
-            )
+            with held():
+                process = start_client(
+                    self.address, name, life, line, device, self.keys, log, self.unconfined, self.work
+                )
+                self._clients.append(_Client(name, process, log, device))
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error
-        self._clients.append(_Client(name, process, log, device))
 
 
 # What every launcher needs ---------------------------------------------------------------------------------------
