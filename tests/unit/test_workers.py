@@ -103,7 +103,7 @@ try:
     timer.cancel()
     sys.setprofile(None)
 except BaseException as error:
-    print(type(error).__name__)
+    print(type(error).__name__, flush=True)
 locks = [each._cond for each in (thread._started, timer._started, timer.finished)]
 os._exit(0 if all(lock.acquire(timeout=2) for lock in locks) else 1)
 """
