@@ -103,21 +103,34 @@ def heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("heard")
-def test_ctrl_c_while_a_command_is_started_leaves_nobody_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def begun(heard: None, monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that were started, at each of which Ctrl-C came."""
+    processes: list[subprocess.Popen[bytes]] = []
+
     class Interrupted(subprocess.Popen[bytes]):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            begun.append(self)
+            processes.append(self)
             signal.raise_signal(signal.SIGINT)
 
-    begun: list[Interrupted] = []
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    return processes
+
+
+def test_ctrl_c_while_a_command_is_started_leaves_nobody_behind(begun: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(KeyboardInterrupt):
         command.run_command(["sleep", "1000"], 30.0)
     assert [process.returncode for process in begun] == [-signal.SIGTERM]
     assert begun[0] not in command._RUNNING
     assert signal.getsignal(signal.SIGINT) is raising
+
+
+def test_ctrl_c_while_a_target_is_started_leaves_nobody_behind(begun: list[subprocess.Popen[bytes]]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        start.start(["/bin/sleep", "1000"], None)
+    assert [process.returncode for process in begun] == [-signal.SIGKILL]
+    assert all(stream is None or stream.closed for stream in (begun[0].stdin, begun[0].stdout, begun[0].stderr))
 
 
 def test_what_a_thread_is_about_to_run_ends_with_what_all_run(monkeypatch: pytest.MonkeyPatch) -> None:

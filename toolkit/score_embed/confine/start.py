@@ -98,6 +98,7 @@ def start(
     entry = _Entry(_Words(words[0], words, os.environ if environment is None else environment), rights, rules, say)
     entry.same_addresses, entry.everywhere, entry.passed = same_addresses, everywhere, tuple(pass_fds)
     entry.tell = tell if notices is not None else None
+    process = None
     try:
         with held():
             process = subprocess.Popen(
@@ -114,6 +115,9 @@ def start(
     except BaseException:
         os.close(said)
         hear.close()
+        if process is not None:  # Ctrl-C
+            process.kill()
+            _forget(process)
         raise
     finally:
         os.close(say)
@@ -141,13 +145,18 @@ def _begun(process: subprocess.Popen[bytes], said: int) -> subprocess.Popen[byte
         why = pipe.read()
     if not why:
         return process
+    _forget(process)
+    number, _, step = why.decode(errors="replace").partition(" ")
+    text = f"{os.strerror(int(number))} ({step})" if step else os.strerror(int(number))
+    raise OSError(int(number), text)
+
+
+def _forget(process: subprocess.Popen[bytes]) -> None:
+    """It ends, and nobody is to hear of it."""
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
-    number, _, step = why.decode(errors="replace").partition(" ")
-    text = f"{os.strerror(int(number))} ({step})" if step else os.strerror(int(number))
-    raise OSError(int(number), text)
 
 
 class _Entry:

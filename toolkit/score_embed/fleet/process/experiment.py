@@ -127,7 +127,8 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
             if not _is_finished(folder):
                 command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness"]
                 command += ["--out", str(folder), "--seed", str(seed), *words, *plan.words]
-                running.append((folder, _start(command, _log(folder))))
+                with held():
+                    running.append((folder, _start(command, _log(folder))))
         for folder, process in running:
             code = process.wait()
             if code not in _ENDED:
@@ -155,7 +156,7 @@ def _is_finished(folder: Path) -> bool:
 def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as file, held():
+        with log.open("wb") as file:
             return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
