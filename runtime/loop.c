@@ -136,11 +136,14 @@ static sc_u32 send_coverage(void)
     return sent;
 }
 
-static void acknowledge(void)
+/* What the test before covered: the host has it, or it is forgotten. So each test tells all that the host does not
+ * have, whatever ran between. */
+static void settle_coverage(sc_uint is_known)
 {
     sc_u32 i, size = (sc_coverage_total + 7u) / 8u;
+    sc_u8 *to = is_known ? sc_coverage_acked : sc_coverage_run, *from = is_known ? sc_coverage_run : sc_coverage_acked;
     if (!sc.coverage_new) return;
-    for (i = 0; i < size; i++) sc_coverage_acked[i] |= sc_coverage_run[i];
+    for (i = 0; i < size; i++) to[i] = from[i];
     sc.coverage_new = 0;
 }
 
@@ -307,7 +310,7 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
         sc.input_size = 0; /* no difference against it will do */
         return 0;
     }
-    if (flags & SC_RUN_ACKNOWLEDGED && sc.ended && number == ((sc.number + 1u) & 255u)) acknowledge();
+    settle_coverage(flags & SC_RUN_ACKNOWLEDGED && sc.ended && number == ((sc.number + 1u) & 255u));
     return 1;
 }
 
