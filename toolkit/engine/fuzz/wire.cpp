@@ -113,23 +113,36 @@ void take(Session &session, Line &line, const Bytes &data) {
     }
 }
 
+Request request(Line &line) {
+    return {line.bytes(line.below(30)), line.below(3), 7, 1000, 1000, line.bytes(line.below(20)),
+            line.once_in(4) ? std::optional<u64>(3) : std::nullopt, line.once_in(5), line.once_in(5)};
+}
+
 void play(Line &line, Counts &counts) {
     Session session({});
     Decoder whole, parts;
     Bytes stream;
     try {
         session.hello();
+        unsigned first = 1;
         for (unsigned test = 0; test < 4; ++test) {
-            session.start({line.bytes(line.below(30)), line.below(3), 7, 1000, 1000, line.bytes(line.below(20)),
-                           line.once_in(4) ? std::optional<u64>(3) : std::nullopt, line.once_in(5), line.once_in(5)});
-            for (unsigned answer = 0; answer < 8 && !session.result; ++answer) {
-                Bytes frame = line.frame(u8(1 + test + line.below(3)));
-                stream += line.once_in(3) ? line.damaged(frame) : frame;
-                take(session, line, line.once_in(3) ? line.damaged(frame) : frame);
-                if (line.once_in(6)) session.nudge();
-                require(session.held() >= session.events().size(), "less is held than has arrived");
-            }
-            counts.results += session.result != nullptr;
+            session.start(request(line));
+            std::size_t behind = line.once_in(2) ? 0 : 1 + line.below(3), seen = 0;
+            for (std::size_t i = 0; i < behind; ++i) session.follow(request(line));
+            unsigned number = first + unsigned(line.below(3));
+            do {
+                require(seen++ <= behind, "more tests follow than were sent");
+                for (unsigned answer = 0; answer < 16 && !session.result; ++answer) {
+                    Bytes frame = line.frame(u8(number + line.below(3)));
+                    stream += line.once_in(3) ? line.damaged(frame) : frame;
+                    take(session, line, line.once_in(3) ? line.damaged(frame) : frame);
+                    if (line.once_in(6)) session.nudge();
+                    require(session.held() >= session.events().size(), "less is held than has arrived");
+                }
+                counts.results += session.result != nullptr;
+                ++number;
+            } while (session.result && session.advance());
+            first += 1 + unsigned(behind);
         }
     } catch (const LinkFailure &failure) {
         require(!failure.what.empty() && !failure.hint.empty(), "a failure says nothing");

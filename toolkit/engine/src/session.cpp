@@ -29,6 +29,31 @@ Bytes Session::hello() {
 Bytes Session::reset() { return frame(Type::RESET, {}); }
 
 Bytes Session::start(Request request) {
+    give_up();
+    is_alone_ = true;
+    begin(std::move(request));
+    return attempt();
+}
+
+Bytes Session::follow(Request request) {
+    is_alone_ = false;
+    Bytes run = run_of(u8(number_ + behind_.size() + 1), request, request.prefix, crc32(request.prefix), false, false);
+    behind_.push_back(std::move(request));
+    return frame(Type::RUN, run);
+}
+
+bool Session::advance() {
+    if (behind_.empty()) return false;
+    Request next = std::move(behind_.front());
+    behind_.pop_front();
+    elided_ = next.prefix.size();
+    begin(std::move(next));
+    ++number_;
+    count();
+    return true;
+}
+
+void Session::begin(Request request) {
     events_.clear(request.prefix);
     output_.clear(), coverage_.clear(), passed_.clear();
     request_ = std::move(request);
@@ -36,13 +61,20 @@ Bytes Session::start(Request request) {
     restarted = false;
     fruitless_ = refusals_ = 0;
     had_ = -1;
-    return attempt();
+}
+
+// Their answers are late ones.
+void Session::give_up() {
+    number_ = u8(number_ + behind_.size());
+    behind_.clear();
 }
 
 Bytes Session::receive(View data) {
     Bytes out;
     decoder_.feed(data);
-    while (std::optional<Frame> frame = decoder_.next()) {
+    while (behind_.empty() || !result) {  // what follows the result is of the next one
+        std::optional<Frame> frame = decoder_.next();
+        if (!frame) break;
         if (frame->damage == Damage::NONE) {
             Reply reply = parse(frame->type, frame->payload);
             if (!std::holds_alternative<NoMessage>(reply)) {
@@ -70,17 +102,25 @@ Bytes Session::send(Type type, View payload) {
 
 // The test once more: what is held of its events' beginning is not sent again.
 Bytes Session::attempt(bool full) {
+    give_up();
     const Request &request = *request_;
     reruns += had_ >= 0;
     count();
+    const Bytes &prefix = events_.whole();
+    Bytes run = run_of(++number_, request, prefix, sums_.of(prefix), full, is_done_);
+    is_done_ = false, elided_ = prefix.size();
+    return send(Type::RUN, run);
+}
+
+Bytes Session::run_of(u8 number, const Request &request, const Bytes &prefix, u32 prefix_crc, bool full,
+                      bool is_acknowledged) {
     std::pair<u64, u64> limits{request.max_branches, request.watchdog_ms};
     const Bytes *base = full || limits != limits_ || !held_ ? nullptr : &*held_;
-    const Bytes &prefix = events_.whole();
-    Bytes run = encode(RunMessage{++number_, is_done_, request.data, base, request.predicted, request.condition_hash,
-                                  prefix, sums_.of(prefix), request.max_branches, request.watchdog_ms, chunk_,
-                                  request.tell_from, request.bounded, request.vectors});
-    held_ = request.data, limits_ = limits, is_done_ = false, elided_ = prefix.size();
-    return send(Type::RUN, run);
+    Bytes run = encode(RunMessage{number, is_acknowledged, request.data, base, request.predicted,
+                                  request.condition_hash, prefix, prefix_crc, request.max_branches,
+                                  request.watchdog_ms, chunk_, request.tell_from, request.bounded, request.vectors});
+    held_ = request.data, limits_ = limits;
+    return run;
 }
 
 // Ask for the END of the attempt under way.
@@ -178,7 +218,7 @@ Bytes Session::take(const End &end) {
         return attempt();
     }
     grow();
-    is_done_ = true;
+    is_done_ = is_alone_;
     result = std::make_shared<Result>();
     result->end = end;
     result->end.tail = {};

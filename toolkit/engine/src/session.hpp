@@ -1,11 +1,13 @@
 // The host's side of the link as a state machine: bytes in, bytes out, no I/O, no clock.
 //
-// One test at a time. Whatever is damaged on the way is asked for again: the END by AGAIN, missing pieces of events,
-// coverage and output by running the test again (runs are deterministic) with the prefix already held left out, the
-// input in full when the target lost what the difference was made against. Every attempt has its own number on the
-// wire, so that late answers are recognised. The number of attempts that bring nothing new is bounded.
+// One test at a time is under way; others may have been sent behind it. Whatever is damaged on the way is asked for
+// again: the END by AGAIN, missing pieces of events, coverage and output by running the test again (runs are
+// deterministic) with the prefix already held left out, the input in full when the target lost what the difference was
+// made against. Every attempt has its own number on the wire, so that late answers are recognised. The number of
+// attempts that bring nothing new is bounded.
 #pragma once
 
+#include <deque>
 #include <memory>
 
 #include "message.hpp"
@@ -46,10 +48,14 @@ class Session {
     explicit Session(const std::array<u8, 16> &build_id) : build_id_(build_id) {}
 
     // Each returns bytes to send. Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until
-    // `result`.
+    // `result`. `follow`: a test to be run behind those that were begun. When there is a result, `advance` makes the
+    // next of these the test under way, and `receive`, of nothing first, goes on with what has arrived. False: there is
+    // none, or no more, since those behind are given up where something of a test is lost, or another one is started.
     Bytes hello();
     Bytes reset();  // the target is to start again from its beginning
     Bytes start(Request request);
+    Bytes follow(Request request);
+    bool advance();
     Bytes receive(View data);  // throws LinkFailure
     Bytes nudge();             // it has been quiet for long: a RUN or an END may be lost
 
@@ -77,6 +83,10 @@ class Session {
     Bytes frame(Type type, View payload);
     Bytes send(Type type, View payload);
     Bytes attempt(bool full = false);
+    Bytes run_of(u8 number, const Request &request, const Bytes &prefix, u32 prefix_crc, bool full,
+                 bool is_acknowledged);
+    void begin(Request request);
+    void give_up();
     Bytes again();
     Bytes refused();
     Bytes take(const Reply &reply);
@@ -91,10 +101,12 @@ class Session {
     Decoder decoder_;
     unsigned sequence_ = 0;
     u8 number_ = 0;         // of the attempt under way: answers that come late come soon
-    bool is_done_ = false;  // all of that attempt has arrived
+    bool is_done_ = false;  // all of that attempt has arrived, and may be acknowledged
+    bool is_alone_ = true;  // no test was sent behind it, whose coverage would be acknowledged with it
     std::optional<Bytes> held_;                // the input that the target has
     std::pair<u64, u64> limits_{0, 0};         // that it has, too
     std::optional<Request> request_;
+    std::deque<Request> behind_;  // sent, and not under way yet
     Sums sums_;  // of events
     std::size_t elided_ = 0;    // event bytes that it leaves out
     Bytes sent_;                // the last RUN or AGAIN
