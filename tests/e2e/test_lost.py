@@ -25,6 +25,7 @@ from score_embed.campaign import campaign
 from score_embed.campaign.ending import LOST, Result
 from score_embed.campaign.opening import resumed_settings
 from score_embed.contract.outcome import Run
+from score_embed.device.native import NativeTarget
 from score_embed.device.wired import WiredTarget
 from score_embed.engine._core import Lent
 from score_embed.results.store import Store
@@ -151,12 +152,16 @@ def test_a_target_that_is_killed_once_costs_nothing(
     check_exact(found)
 
 
-def test_targets_that_the_engine_has_may_be_killed(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ahead", [0, NativeTarget.ahead])
+def test_targets_that_the_engine_has_may_be_killed(ahead: int, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If other tests were sent along, it may have been their doing: the test is run alone, and nobody is to blame."""
+    monkeypatch.setattr(NativeTarget, "ahead", ahead)
     killed = kill_lent(monkeypatch, range(2, 1000, 2))
     found = campaign.run(settings(source))
     assert len(killed) >= 2
     check_exact(found)
-    assert found.summary.retried == len(killed)
+    assert found.summary.retried == len(killed) or ahead
+    assert 1 <= found.summary.retried <= len(killed)
 
 
 def test_targets_that_are_killed_again_and_again_cost_nothing(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

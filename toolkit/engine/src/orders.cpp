@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "blake2b.hpp"
@@ -205,6 +206,9 @@ class Mixed final : public Order {
         return u8(lane_);
     }
 
+    // Depth first the children of what others run come first when it is the lane's turn again.
+    std::size_t soon() const override { return orders_[lane_] == &depth_ ? left_ / 2 : Order::soon(); }
+
     bool is_depth_first(const Rank &rank) const override {
         return rank[0] < ORDERS && orders_[rank[0]]->is_depth_first(rank.without_first());
     }
@@ -264,6 +268,7 @@ class Mixed final : public Order {
 
 Rank Order::on_top(nb::handle, const Rank &rank) { return rank; }
 u8 Order::turn(const std::vector<u8> &lanes) { return lanes.at(0); }
+std::size_t Order::soon() const { return std::numeric_limits<std::size_t>::max(); }
 bool Order::is_depth_first(const Rank &) const { return false; }
 
 Order &order_of(nb::handle object) {

@@ -63,6 +63,8 @@ class Order {
     virtual Rank on_top(nanobind::handle pair, const Rank &rank);
     // Whose turn it is, of the first bytes of the ranks of pairs that wait (in order, at least one).
     virtual u8 turn(const std::vector<u8> &lanes);
+    // How many of the pairs that wait in the lane of the one that was taken last are most likely next.
+    virtual std::size_t soon() const;
     // Whether the pair with this rank had its turn depth first: then what lies below it comes next.
     virtual bool is_depth_first(const Rank &rank) const;
 };

@@ -99,6 +99,32 @@ class Queue final : public QueueSide {
         return nb::none();
     }
 
+    u8 lane() const override { return taken.size() ? taken[1] : 0; }
+
+    // The order is not asked to rank them anew: that would change it.
+    std::vector<nb::object> likely(std::size_t most) const override {
+        std::vector<nb::object> found;
+        most = std::min(most, order_.soon());
+        auto at = taken.size() ? lanes_.find(lane_of(taken)) : lanes_.end();
+        if (at == lanes_.end()) return found;
+        const std::vector<Entry> &heap = at->second.heap;
+        auto is_later = [&](std::size_t a, std::size_t b) { return heap[a] > heap[b]; };
+        std::vector<std::size_t> open;  // a heap as well: those above which all are found
+        if (!heap.empty()) open.push_back(0);
+        while (!open.empty() && found.size() < most) {
+            std::pop_heap(open.begin(), open.end(), is_later);
+            std::size_t best = open.back();
+            open.pop_back();
+            found.push_back(heap[best].pair);
+            for (std::size_t below : {2 * best + 1, 2 * best + 2}) {
+                if (below >= heap.size()) continue;
+                open.push_back(below);
+                std::push_heap(open.begin(), open.end(), is_later);
+            }
+        }
+        return found;
+    }
+
     // Nothing waits; the next run that brings pairs has this number.
     void begin(u32 runs) {
         lanes_.clear();

@@ -18,6 +18,10 @@ namespace score {
 // Python's queue, as far as other parts of the extension need it.
 struct QueueSide {
     virtual nanobind::object next() = 0;  // None if none waits
+    // The lane of the pair that was taken last, by its name of the strategy's, and at most so many of those in it that
+    // will be next soon, if nothing better comes.
+    virtual u8 lane() const = 0;
+    virtual std::vector<nanobind::object> likely(std::size_t most) const = 0;
     virtual std::vector<Rank> keep(nanobind::handle pairs) = 0;  // derived from one run; returns their ranks
     virtual std::size_t size() const = 0;
 

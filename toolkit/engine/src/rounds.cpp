@@ -3,24 +3,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cmath>
-#include <map>
 #include <unordered_map>
 
+#include "ahead.hpp"
 #include "alarm.hpp"
 #include "batch.hpp"
 #include "casters.hpp"
 #include "cursor.hpp"
 #include "descent.hpp"
 #include "hash_set.hpp"
+#include "line.hpp"
 #include "queue.hpp"
-#include "session.hpp"
-#include "wire.hpp"
 
 namespace nb = nanobind;
 
@@ -29,7 +24,8 @@ namespace score {
 namespace {
 
 constexpr std::size_t SHOWN_OUTPUT = 80;  // bytes of a test's output in its row
-constexpr std::size_t AT_ONCE = 1 << 16;  // bytes that are read
+constexpr std::size_t LOOK = 12;          // pairs that are looked at, whether to send them along
+constexpr std::size_t ALONG = 1 << 14;    // bytes of inputs that are sent at once: less than a pipe holds
 
 enum class Halt { ENOUGH, EMPTY, ASKED, SENT, TOLD, DERIVED };
 
@@ -67,21 +63,13 @@ class Note {
     Py_buffer view_;
 };
 
-// The line to a target, and what it is told with each test.
-struct Line {
-    nb::object session;
-    int in, beside, out;  // beside: Python is to look when there is something; -1: there is nothing
-    double patience;      // seconds for an answer, after which Python goes on waiting
-    u64 watchdog_ms, max_branches, capacity;
-};
-
 // What the tests of some rounds brought, for the books.
 struct Brought {
     nb::list rows{};  // of the table of tests
     std::vector<u64> hashes{};   // of new paths
     std::vector<u64> lengths{};  // of each row's path, in conditions
     u64 redundant = 0, unchecked = 0;
-    u64 bytes_in = 0, bytes_out = 0;
+    u64 bytes_in = 0, bytes_out = 0;  // over the line
     std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
 };
 
@@ -93,11 +81,12 @@ struct Room {
 class Rounds {
   public:
     Rounds(nb::object explorer, nb::object trail, nb::object descent, nb::object queue, nb::object batch,
-           nb::object alarm, nb::object paths, nb::object grow, nb::object layout, nb::object ends, nb::object fresh,
-           nb::object redundant, std::optional<std::pair<u64, u64>> room)
+           nb::object alarm, nb::object paths, nb::set covered, nb::object grow, nb::object layout, nb::object ends,
+           nb::object fresh, nb::object redundant, std::optional<std::pair<u64, u64>> room)
         : held_{trail, descent, queue, batch, alarm, paths}, explorer_(std::move(explorer)), trail_(trail_of(trail)),
           descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch.is_none() ? nullptr : &batch_of(batch)),
-          alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), grow_(std::move(grow)),
+          alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), covered_(std::move(covered)),
+          grow_(std::move(grow)),
           layout_(std::move(layout)), fresh_(std::move(fresh)), redundant_(std::move(redundant)) {
         if (room) room_ = Room{room->first, room->second};
         for (auto [number, word] : nb::cast<nb::dict>(ends)) ends_[nb::cast<unsigned>(number)] = nb::borrow(word);
@@ -109,23 +98,23 @@ class Rounds {
     Halt go(const Line &line, nb::handle place, nb::object first, u64 number, u64 longest, u64 most, double until) {
         Note note(place);
         pair = std::move(first), number_ = number, longest_ = longest;
-        rest = nb::bytes("", 0), failure = derived = nb::none();
+        exchange.rest = nb::bytes("", 0), exchange.failure = derived = nb::none();
+        is_spent = false;
         u8 behind = pair_of(pair).behind;  // what was put off more often waits for others, perhaps of other lists
         for (; most; --most) {
             note.write(pair_of(pair).id);
-            if (!begin(line)) return Halt::SENT;
-            if (!wait(line)) return Halt::SENT;
-            const Result &result = *session(line).result;
+            if (!recall(line) && !run(line, std::min(line.ahead, most - 1), behind))
+                return is_spent ? Halt::ASKED : Halt::SENT;
+            const Result &result = *line.on().result;
             if (!is_ordinary(result)) return Halt::TOLD;
             if (Halt halt = derive(result); halt != Halt::ENOUGH) return halt;
             pair = nb::none();
             double at = now();
             if (PyErr_CheckSignals() < 0) nb::raise_python_error();
-            if (most == 1 || alarm_.is_over(at) || at >= until) break;
+            if (most == 1 || is_spent || alarm_.is_over(at) || at >= until) break;
             pair = queue_.next();
             if (pair.is_none()) return Halt::EMPTY;
-            const Pair &next = pair_of(pair);
-            if (next.pending || next.behind > behind || next.input.size() > line.capacity) return Halt::ASKED;
+            if (!is_for_us(pair_of(pair), line, behind)) return Halt::ASKED;
         }
         return Halt::ENOUGH;
     }
@@ -133,72 +122,126 @@ class Rounds {
     Brought take() {
         Brought taken = std::move(brought_);
         brought_ = Brought();
+        taken.bytes_in = std::exchange(exchange.bytes_in, 0) + std::exchange(behind_.bytes_in, 0);
+        taken.bytes_out = std::exchange(exchange.bytes_out, 0);
         return taken;
     }
 
     nb::object pair = nb::none();     // that is in work, or to be run next
     nb::bytes data{"", 0}, prefix{"", 0};  // of its run: the input, and the events it was told to leave out
-    nb::bytes rest{"", 0};            // that is to be sent yet
-    nb::object failure = nb::none(), derived = nb::none();  // of the link; what came of the run's conditions
+    Exchange exchange{};
+    Ahead ahead{};
+    nb::object derived = nb::none();  // what came of the run's conditions
+    bool is_spent = false;            // tests were sent along, and the target is of no use after them, or may not be
 
   private:
-    static Session &session(const Line &line) { return nb::cast<Session &>(line.session); }
+    struct Along {
+        PairId id;
+        u8 lane;
+        Request request;
+    };
 
-    // False: Python has to send the rest, if there is any, and to wait for the answer.
-    bool begin(const Line &line) {
-        const Pair &of = pair_of(pair);
-        data = of.input.size() < longest_ ? nb::cast<nb::bytes>(grow_(of.input)) : of.input;
-        prefix = trail_.shared(descent_.shared(trail_.path(), of));
-        Bytes run = session(line).start({view_of(data), of.predicted, of.condition_hash, line.max_branches,
-                                         line.watchdog_ms, view_of(prefix), std::nullopt, false, false});
-        return send(line, run);
+    static bool is_for_us(const Pair &next, const Line &line, u8 behind) {
+        return !next.pending && next.behind <= behind && next.input.size() <= line.capacity;
     }
 
     static Bytes view_of(const nb::bytes &bytes) { return Bytes(bytes.c_str(), bytes.size()); }
 
-    bool send(const Line &line, View run) {
-        ssize_t done = write(line.out, run.data(), run.size());
-        if (done < 0 && errno != EAGAIN && errno != EINTR) return true;  // whoever reads will find it closed
-        if (done > 0) brought_.bytes_out += u64(done), run.remove_prefix(std::size_t(done));
-        rest = nb::bytes(run.data(), run.size());
-        return run.empty();
+    nb::bytes data_of(const Pair &of) const {
+        return of.input.size() < longest_ ? nb::cast<nb::bytes>(grow_(of.input)) : of.input;
     }
 
-    bool wait(const Line &line) {
-        Session &on = session(line);
-        double end = now() + line.patience;
-        while (!on.result) {
-            pollfd fds[2] = {{line.in, POLLIN, 0}, {line.beside, POLLIN, 0}};
-            double left = end - now();
-            int ready = 0;
-            if (left > 0) {
-                nb::gil_scoped_release released;
-                ready = poll(fds, line.beside < 0 ? 1 : 2, int(std::ceil(left * 1000)));
-            }
-            if (ready < 0 && errno == EINTR) {
-                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
-                continue;
-            }
-            if (ready <= 0 || fds[1].revents) return false;
-            ssize_t size = read(line.in, arrived_.data(), arrived_.size());
-            if (size <= 0) return false;
-            brought_.bytes_in += u64(size);
-            try {
-                Bytes answer = on.receive({arrived_.data(), std::size_t(size)});
-                rest = nb::bytes(answer.data(), answer.size());
-            } catch (const LinkFailure &found) {
-                failure = error_of(found);
-                return false;
-            }
-            if (rest.size() || on.restarted) return false;
-        }
+    nb::bytes prefix_of(const Pair &of) { return trail_.shared(descent_.shared(trail_.path(), of)); }
+
+    static Request request(const Line &line, const Pair &of, const nb::bytes &data, const nb::bytes &prefix) {
+        return {view_of(data), of.predicted, of.condition_hash, line.max_branches, line.watchdog_ms,
+                view_of(prefix), std::nullopt, false, false};
+    }
+
+    // The pair was run before its turn, and that is its result.
+    bool recall(const Line &line) {
+        const Pair &of = pair_of(pair);
+        if (!ahead.has(of.id)) return false;
+        data = data_of(of);
+        Request now = request(line, of, data, nb::bytes("", 0));
+        std::shared_ptr<Result> result = ahead.take(of.id, now);
+        if (!result) return false;
+        prefix = nb::bytes(now.prefix.data(), now.prefix.size());
+        line.on().result = std::move(result);
         return true;
     }
 
+    // False: Python has to send the rest, if there is any, and to wait for the answer; if the target is spent, to run
+    // the test alone.
+    bool run(const Line &line, u64 along, u8 behind) {
+        const Pair &of = pair_of(pair);
+        data = data_of(of), prefix = prefix_of(of);
+        Bytes runs = line.on().start(request(line, of, data, prefix));
+        std::vector<Along> others = chosen(line, along, behind);
+        for (const Along &other : others) runs += line.on().follow(other.request);
+        is_spent = !others.empty();
+        double begun = is_spent ? now() : 0;
+        if (!exchange.send(line, runs) || !exchange.wait(line)) {
+            if (is_spent) ahead.went_wrong();
+            return false;
+        }
+        if (is_spent) collect(line, std::move(others), begun);
+        return true;
+    }
+
+    // Of those that are likely to be next, the ones that are sent along.
+    std::vector<Along> chosen(const Line &line, u64 most, u8 behind) {
+        std::vector<Along> found;
+        u8 lane = queue_.lane();
+        if (!most || !ahead.may_send(lane)) return found;
+        std::size_t bytes = data.size();
+        for (const nb::object &next : queue_.likely(LOOK)) {
+            const Pair &of = pair_of(next);
+            if (!is_for_us(of, line, behind) || ahead.has(of.id)) continue;
+            nb::bytes input = data_of(of);
+            bytes += input.size();
+            if (bytes > ALONG) break;
+            found.push_back({of.id, lane, request(line, of, input, prefix_of(of))});
+            if (found.size() == most) break;
+        }
+        return found;
+    }
+
+    // What those brought that were sent along.
+    void collect(const Line &line, std::vector<Along> others, double begun) {
+        Session &on = line.on();
+        std::shared_ptr<Result> first = on.result;
+        bool is_sound = is_good(*first), has_told = !first->coverage.empty();
+        std::size_t seen = 0;
+        for (auto &[id, lane, request] : others) {
+            if (!on.advance() || !behind_.wait(line)) break;
+            const std::shared_ptr<Result> &result = on.result;
+            has_told |= !result->coverage.empty();
+            if (!is_good(*result)) break;
+            if (is_sound && is_told(*result)) ahead.keep(id, lane, std::move(request), result);
+            ++seen;
+        }
+        on.result = std::move(first);
+        is_spent = seen < others.size();
+        if (!is_spent) return ahead.went_well(has_told, now() - begun);
+        ahead.went_wrong();
+    }
+
+    // The target is as good as it was before.
+    bool is_good(const Result &result) const {
+        return ends_[result.end.verdict].is_valid() && result.end.flags & end_flag::INTACT;
+    }
+
+    static bool is_told(const Result &result) { return result.end.flags & end_flag::MATCHED && !result.events.empty(); }
+
     bool is_ordinary(const Result &result) const {
-        constexpr unsigned GOOD = end_flag::MATCHED | end_flag::INTACT;
-        return ends_[result.end.verdict].is_valid() && (result.end.flags & GOOD) == GOOD && !result.events.empty() &&
-               result.coverage.empty() && result.input_used <= std::min<u64>(data.size(), longest_);
+        return is_good(result) && is_told(result) && is_known(result.coverage) &&
+               result.input_used <= std::min<u64>(data.size(), longest_);
+    }
+
+    bool is_known(const std::vector<u32> &coverage) const {
+        return std::all_of(coverage.begin(), coverage.end(),
+                           [&](u32 index) { return covered_.contains(nb::int_(index)); });
     }
 
     // Follow the run's path and put down what came of it. ENOUGH: that is done.
@@ -282,9 +325,10 @@ class Rounds {
     BatchSide *batch_;  // null: nobody keeps a record of what waits
     Alarm &alarm_;
     HashSet &paths_;
+    nb::set covered_;
     nb::object grow_, layout_, fresh_, redundant_;
     std::array<nb::object, VERDICTS> ends_{};  // the words of ordinary ends
-    std::vector<char> arrived_ = std::vector<char>(AT_ONCE);
+    Exchange behind_;  // with those that are sent along: what is wrong there is not of the pair in work
     u64 number_ = 0, longest_ = 0;
     std::optional<Room> room_{};  // none: for any number
     Brought brought_;
@@ -312,9 +356,11 @@ void add_rounds(nb::module_ &m) {
         .value("TOLD", Halt::TOLD)
         .value("DERIVED", Halt::DERIVED);
     nb::class_<Line>(m, "Lent").def("__init__", [](Line *self, nb::object session, int in, int beside, int out,
-                                                   double patience, u64 watchdog_ms, u64 max_branches, u64 capacity) {
+                                                   double patience, u64 watchdog_ms, u64 max_branches, u64 capacity,
+                                                   u64 ahead) {
         if (!nb::isinstance<Session>(session)) throw std::invalid_argument("a session is expected");
-        new (self) Line{std::move(session), in, beside, out, patience, watchdog_ms, max_branches, capacity};
+        new (self) Line{std::move(session), in, beside, out, patience, watchdog_ms, max_branches, capacity,
+                        ahead};
     });
     nb::class_<Brought>(m, "Brought")
         .def_ro("rows", &Brought::rows)
@@ -331,18 +377,20 @@ void add_rounds(nb::module_ &m) {
             return found;
         });
     nb::class_<Rounds>(m, "Rounds")
-        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
-                      nb::object, nb::object, nb::object, nb::object, std::optional<std::pair<u64, u64>>>(),
+        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::set,
+                      nb::object, nb::object, nb::object, nb::object, nb::object, std::optional<std::pair<u64, u64>>>(),
              nb::kw_only(), nb::arg("explorer"), nb::arg("trail"), nb::arg("descent"), nb::arg("queue"),
-             nb::arg("batch").none(), nb::arg("alarm"), nb::arg("paths"), nb::arg("grow"), nb::arg("layout"),
-             nb::arg("ends"), nb::arg("new"), nb::arg("redundant"), nb::arg("room").none())
+             nb::arg("batch").none(), nb::arg("alarm"), nb::arg("paths"), nb::arg("covered"), nb::arg("grow"),
+             nb::arg("layout"), nb::arg("ends"), nb::arg("new"), nb::arg("redundant"), nb::arg("room").none())
         .def("go", &Rounds::go)
         .def("take", &Rounds::take)
         .def_ro("pair", &Rounds::pair)
         .def_ro("data", &Rounds::data)
         .def_ro("prefix", &Rounds::prefix)
-        .def_ro("rest", &Rounds::rest)
-        .def_ro("failure", &Rounds::failure)
+        .def_prop_ro("rest", [](const Rounds &self) { return self.exchange.rest; })
+        .def_prop_ro("failure", [](const Rounds &self) { return self.exchange.failure; })
+        .def_ro("is_spent", &Rounds::is_spent)
+        .def_prop_ro("recalled", [](const Rounds &self) { return self.ahead.taken; })
         .def_ro("derived", &Rounds::derived);
 }
 

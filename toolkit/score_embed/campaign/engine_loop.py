@@ -63,6 +63,7 @@ class EngineLoop:
             batch=batch,
             alarm=alarm,
             paths=paths,
+            covered=worker.covered,
             grow=worker.runner.grown,
             layout=layout,
             ends=_WORDS,
@@ -75,7 +76,7 @@ class EngineLoop:
         self, place: memoryview, pair: Pair, number: int, most: int, until: float, book: Callable[[Brought], None]
     ) -> Halted | None:
         """Run this pair, and what the queue says after it: at most so many tests, and none is begun after `until`. What
-        they brought is booked, however they end. None: the pair is not for the engine. Raises TargetError.
+        they brought is booked, however they end. None: the pair is to be run alone. Raises TargetError.
 
         `place`: where the pair in work is noted; `number`: of the first test.
         """
@@ -92,7 +93,8 @@ class EngineLoop:
             halt = rounds.go(lent, place, pair, number, runner.longest, most, until)
         finally:
             brought = rounds.take()
-            target.take_back(brought.bytes_in, brought.bytes_out, rounds.rest, rounds.failure)
+            sent, got = brought.bytes_out, brought.bytes_in
+            target.take_back(got, sent, rounds.rest, rounds.failure, is_spent=rounds.is_spent)
             worker.explorer.count()
             worker.explorer.unflipped.update(brought.unflipped)
             book(brought)
@@ -102,6 +104,8 @@ class EngineLoop:
         if halt is Halt.DERIVED:
             assert rounds.derived is not None
             worker.explorer.take_over(rounds.derived)
+        if halt is Halt.ASKED and rounds.is_spent and not ran:
+            return None
         begun = None
         if halt in _IN_WORK:
             assert rounds.pair is not None

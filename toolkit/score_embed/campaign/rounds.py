@@ -116,7 +116,7 @@ class ClientRounds:
         search.begin(runs)
         self._brought = []
         begun = self._go_on(search, loop, pair, number)
-        if begun is None and not self._brought:
+        if begun is None and not any(brought.rows for brought in self._brought):
             return None
         left = search.waiting_in_memory()
         if is_deep:

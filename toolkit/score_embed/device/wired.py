@@ -60,6 +60,7 @@ class WiredTarget(ABC):
     hello_again = 2.0  # seconds without an answer to a HELLO
     guarded = True  # it has a watch-dog that ends each test in time
     sound = True  # nothing but the target can damage what passes the line
+    ahead = 0  # tests that may be sent behind the one whose answer is waited for: the line keeps them
     complaint = ""  # what the last instance that ended wrote to its standard error
 
     def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
@@ -73,6 +74,7 @@ class WiredTarget(ABC):
         self._sent = False  # the test that was begun has gone out …
         self._is_eager = False  # … and says all at once
         self._failure: Exception | None = None  # of its answer, as the engine has read it
+        self._is_spent = False  # it has run tests whose ends nobody saw, and must run no other
 
     # --- what a driver provides
 
@@ -136,6 +138,8 @@ class WiredTarget(ABC):
         return self.finish()
 
     def begin(self, test: Run) -> None:
+        if self._is_spent:
+            self._renew()
         if self._session is None:
             self._start()
         if len(test.input) > self.info.input_capacity:
@@ -207,19 +211,25 @@ class WiredTarget(ABC):
         """The running instance, for tests that the engine sends and whose answers it reads. None: there is none, or its
         line takes more than reading and writing."""
         session, channel = self._session, self._channel
-        if session is None or not self.sound or not isinstance(channel, Channel):
+        if session is None or self._is_spent or not self.sound or not isinstance(channel, Channel):
             return None
         self._sent, self._is_eager = True, False
         watchdog, capacity = int(self._watchdog * 1000), self.info.input_capacity
-        return Lent(session, *channel.descriptors, self.patience.quick, watchdog, max_branches, capacity)
+        return Lent(session, *channel.descriptors, self.patience.quick, watchdog, max_branches, capacity, self.ahead)
 
-    def take_back(self, bytes_in: int, bytes_out: int, rest: bytes, failure: Exception | None) -> None:
+    def take_back(
+        self, bytes_in: int, bytes_out: int, rest: bytes, failure: Exception | None, *, is_spent: bool
+    ) -> None:
         """What was lent: so many bytes went over its line. `rest`: of the test in work, to be sent yet; `failure`: its
-        answer was none."""
+        answer was none; `is_spent`: it has run tests whose ends nobody saw, or which it did not survive, so that none
+        is in work."""
         channel = self._channel
         assert channel is not None
         channel.bytes_in += bytes_in
         channel.bytes_out += bytes_out
+        self._is_spent = is_spent
+        if is_spent:
+            return
         self._failure = failure
         try:
             self._sent = not rest or channel.send(rest, self._patience_ends())
@@ -342,6 +352,7 @@ class WiredTarget(ABC):
         if channel is None or not self._reset():
             self._stop()
             return
+        self._is_spent = False
         try:
             channel.discard()
         except LinkClosed:
@@ -374,5 +385,6 @@ class WiredTarget(ABC):
         try:
             return self._terminate(patience)
         finally:
+            self._is_spent = False
             if channel is not None:
                 channel.close()

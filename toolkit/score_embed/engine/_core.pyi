@@ -1121,10 +1121,12 @@ class Lent:
         watchdog_ms: int,
         max_branches: int,
         capacity: int,
+        ahead: int,
         /,
     ) -> None:
         """`beside`: a descriptor at which Python is to look, or -1; `patience`: seconds for an answer, after which
-        Python goes on waiting; `capacity`: of the target's input, in bytes."""
+        Python goes on waiting; `capacity`: of the target's input, in bytes; `ahead`: tests that may be sent behind the
+        one that is waited for."""
 
 @final
 class Brought:
@@ -1157,10 +1159,10 @@ class _SettlingExplorer(_Explorer, Protocol):
 
 class Rounds:
     """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
-    campaign; `batch`: none if nobody keeps a record of what waits; `grow`: an input that is as long as others are;
-    `layout`: the number of what the trail's input consists of; `ends`: the words of ordinary ends, by their numbers on
-    the wire; `new`, `redundant`: what a test was for the exploration; `room`: for pairs that wait: how many, and bytes
-    of their inputs."""
+    campaign; `batch`: none if nobody keeps a record of what waits; `covered`: coverage indices that are known; `grow`:
+    an input that is as long as others are; `layout`: the number of what the trail's input consists of; `ends`: the
+    words of ordinary ends, by their numbers on the wire; `new`, `redundant`: what a test was for the exploration;
+    `room`: for pairs that wait: how many, and bytes of their inputs."""
 
     def __init__(
         self,
@@ -1172,6 +1174,7 @@ class Rounds:
         batch: PairBatch | None,
         alarm: Alarm,
         paths: HashSet,
+        covered: set[int],
         grow: Callable[[bytes], bytes],
         layout: Callable[[], int],
         ends: dict[int, str],
@@ -1203,6 +1206,12 @@ class Rounds:
     @property
     def failure(self) -> Exception | None:
         """The link's, in the answer."""
+    @property
+    def is_spent(self) -> bool:
+        """Tests were sent along, and the target is of no use after them, or it is not known whether it is."""
+    @property
+    def recalled(self) -> int:
+        """Tests that had been run when their turn came, so far."""
     @property
     def derived(self) -> Derived | None: ...
 
