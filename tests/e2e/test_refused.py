@@ -67,6 +67,18 @@ OFTEN = """#include "score.h"
 int (*volatile gone)(const char *) = unlink;
 int main(void) { int x; SYM_INT(x); if (x == 1) for (int i = 0; i < 3000; i++) gone("nothing"); return 0; }
 """
+# What a library's function left on the stack is no way back from the call.
+AFTER_A_COPY = """#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+    unsigned char in[5];
+    unsigned n = 0;
+    if (read(0, in, sizeof in) != sizeof in) return 1;
+    if (in[3] == 77 && open("/etc/shadow", O_RDWR) >= 0) n = 4;
+    return (int)n;
+}
+"""
 HARMLESS = """#include "score.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +140,12 @@ def test_by_whatever_way(text: str, call: str, others: tuple[str, ...], tmp_path
     assert set(told(campaign.summary)) == {call}
     assert any(bound.startswith(REFUSED + call) for bound in campaign.summary["within"])
     assert 1 in codes(campaign.folder)
+
+
+def test_the_place_is_the_user_s(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(AFTER_A_COPY)
+    found = explore_files(tmp_path, [Path("p.c")], "--no-witness", "--stdin-bytes", "5").summary
+    assert told(found) == {"openat": ("p.c", 8)}
 
 
 def test_many_times(tmp_path: Path) -> None:

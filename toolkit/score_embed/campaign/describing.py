@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from score_embed import places
 from score_embed.contract.outcome import Finished, LinkCounters, Refused, Verdict
 from score_embed.contract.sites import InputFlag, Site, SiteKind
 from score_embed.explore.pair import Pair
@@ -101,10 +103,13 @@ class Describer:
 
     def refused(self, calls: Mapping[Refused, int]) -> tuple[tuple[str, str, int, int], ...]:
         """Calls with the user's line that led to them, as far as that is seen: the innermost word of the stack that may
-        be a return address into the user's code."""
+        be a return address into the user's code. Models of a library's functions call nothing that is refused; what
+        looks like a way back into one was left there before."""
+        models = f"{places.shipped('runtime')}{os.sep}"
         counts: Counter[tuple[str, str, int]] = Counter()
         for (call, words), count in calls.items():
-            file, line = next(filter(None, (self._lines.find(word - 1) for word in words)), ("", 0))
+            found = filter(None, (self._lines.find(word - 1) for word in words))
+            file, line = next((place for place in found if not place[0].startswith(models)), ("", 0))
             counts[call, file, line] += count
         return tuple((*what, count) for what, count in sorted(counts.items()))
 
