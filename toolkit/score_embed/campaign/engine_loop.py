@@ -76,7 +76,7 @@ class EngineLoop:
         self, place: memoryview, pair: Pair, number: int, most: int, until: float, book: Callable[[Brought], None]
     ) -> Halted | None:
         """Run this pair, and what the queue says after it: at most so many tests, and none is begun after `until`. What
-        they brought is booked, however they end. None: the pair is to be run alone. Raises TargetError.
+        they brought is booked, however they end. None: the pair is not for the engine. Raises TargetError.
 
         `place`: where the pair in work is noted; `number`: of the first test.
         """
@@ -104,8 +104,6 @@ class EngineLoop:
         if halt is Halt.DERIVED:
             assert rounds.derived is not None
             worker.explorer.take_over(rounds.derived)
-        if halt is Halt.ASKED and rounds.is_spent and not ran:
-            return None
         begun = None
         if halt in _IN_WORK:
             assert rounds.pair is not None
