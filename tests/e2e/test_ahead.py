@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from corpus import build, target_of
 from runner import explore
 
 from score_embed import config
 from score_embed.campaign import campaign, engine_loop
+from score_embed.contract.outcome import Run
 from score_embed.device.native import NativeTarget
 from score_embed.device.wired import WiredTarget
 from score_embed.engine._core import Rounds
@@ -177,3 +179,19 @@ def test_clients_that_send_tests_along_find_the_same(run: Runs, tmp_path: Path, 
     assert found.summary["stopped"] == "exhausted"
     assert found.summary["retried"] == 0
     assert found.bug_kinds == [bug.kind for bug in alone.summary.bugs]
+
+
+def test_a_spent_target_is_asked_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may hang in a test that was sent along."""
+    source = tmp_path / "p.c"
+    source.write_text(WAYS)
+    with target_of("native", build("native", [source])) as target:
+        assert isinstance(target, NativeTarget)
+        expected, before = target.run(Run(1, bytes(6))), target._process
+        target.take_back(0, 0, b"", None, is_spent=True)
+        assert target.lend(1000) is None
+        with monkeypatch.context() as patched:
+            patched.setattr(WiredTarget, "_greet", None)
+            target.forget_coverage()
+        assert target.run(Run(2, bytes(6))) == expected
+        assert target._process is not before

@@ -221,8 +221,8 @@ class WiredTarget(ABC):
         self, bytes_in: int, bytes_out: int, rest: bytes, failure: Exception | None, *, is_spent: bool
     ) -> None:
         """What was lent: so many bytes went over its line. `rest`: of the test in work, to be sent yet; `failure`: its
-        answer was none; `is_spent`: it has run tests whose ends nobody saw, or which it did not survive, so that none
-        is in work."""
+        answer was none; `is_spent`: it has run tests whose ends nobody saw, or which it did not survive; what is in
+        work has its result."""
         channel = self._channel
         assert channel is not None
         channel.bytes_in += bytes_in
@@ -241,7 +241,7 @@ class WiredTarget(ABC):
         self._start()
 
     def forget_coverage(self) -> None:
-        if self._channel is None or self._session is None:
+        if self._channel is None or self._session is None or self._is_spent:
             return  # the next instance has reported nothing
         self._keep_counters()
         self._session = session = Session(self._build_id)  # a new host is told everything
