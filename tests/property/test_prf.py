@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score_embed.explore.prf import grow, number, prf
+from score_embed.explore.prf import digits, grow, number, prf
 
 SEEDS = st.integers(-(2**64), 2**64)
 PLACES = st.integers(0, 300)
@@ -16,6 +16,12 @@ def test_a_byte_is_a_function_of_seed_and_index(seed: int, a: int, b: int, c: in
     a, b, c = sorted((a, b, c))
     assert prf(seed, a, b) + prf(seed, b, c) == prf(seed, a, c) == prf(seed, 0, c)[a:]
     assert len(prf(seed, a, c)) == c - a
+
+
+@given(SEEDS, PLACES, PLACES)
+def test_digits_are_those_of_the_bytes(seed: int, a: int, b: int) -> None:
+    a, b = sorted((a, b))
+    assert digits(seed, a, b) == b"".join(b"%d" % (byte % 10) for byte in prf(seed, a, b))
 
 
 @given(SEEDS, st.binary(max_size=200), PLACES, PLACES)

@@ -23,6 +23,7 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
 from score_embed.explore.strategy import STRATEGIES, Deciding
+from score_embed.solve.query import Stopped
 
 
 def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
@@ -240,6 +241,53 @@ def test_flips_that_wait_once_more_wait_where_memory_does_not_hold_them(strategy
     assert made.next() is None
     settle()
     assert (len(asked), len(set(asked)), made.waiting, kept.rows) == (27, 27, 0, {})
+
+
+class Ended:
+    """An explorer that is stopped while it asks."""
+
+    def ask(self, flip: Pair) -> Outcome:
+        raise Stopped
+
+
+def test_a_flip_whose_question_is_broken_off_waits_as_before() -> None:
+    made = Search(cast(Explorer, Ended()), queue("dfs"))
+    flip = covered_pairs(1)[0].but(pending=1)
+    made.add(Outcome((flip,), (), False, False, {}))
+    before = made.waiting_in_memory()
+    assert made.next() is None
+    assert made.waiting_in_memory() == before
+    assert not made.answered
+
+
+def test_what_must_not_be_asked_is_handed_out() -> None:
+    asked: list[bytes] = []
+
+    def may_ask(ident: bytes) -> bool:
+        asked.append(ident)
+        return False
+
+    made = Search(cast(Explorer, Ended()), queue("dfs"), may_ask=may_ask)
+    plain, flip = pair(1, "a"), pair(2, "b").but(pending=1)
+    made.add(Outcome((plain, flip), (), False, False, {}))
+    assert made.next() == flip
+    assert made.next() == plain
+    assert asked == [flip.id]
+
+
+def test_what_is_held_is_next_and_forgotten_where_a_campaign_begins() -> None:
+    made = Search(cast(Explorer, Unsat()), queue("dfs"))
+    first, second = pair(1, "a"), pair(2, "b")
+    made.add(Outcome((first, second), (), False, False, {}))
+    taken = made.next()
+    assert taken == second
+    made.hold(taken)
+    assert [one.id for _, one in made.waiting_in_memory()] == [first.id, second.id]
+    assert made.next() == second
+    made.hold(second)
+    made.begin(0)
+    assert made.waiting == 0
+    assert made.next() is None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
