@@ -243,6 +243,28 @@ def test_flips_that_wait_once_more_wait_where_memory_does_not_hold_them(strategy
     assert (len(asked), len(set(asked)), made.waiting, kept.rows) == (27, 27, 0, {})
 
 
+class Sat:
+    """An explorer whose flips all have another side."""
+
+    def ask(self, flip: Pair) -> Outcome:
+        return Outcome((flip.but(id=flip.id[::-1], pending=0),), (), False, False, {})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_answer_to_a_question_is_the_next_test(strategy: str) -> None:
+    """It has waited already: it does not go to the end of the work list, and has its question's rank."""
+    made = Search(cast(Explorer, Sat()), queue(strategy, 3, {1}))
+    made.add(Outcome(tuple(one.but(pending=1) for one in covered_pairs(9)), (), False, False, {}))
+    ranks = {one.id: rank for rank, one in made.waiting_in_memory()}
+    for _ in range(9):
+        found = made.next()
+        assert found is not None
+        ((flip, brought),) = made.answered
+        made.answered.clear()
+        assert (found.id, brought.ranks) == (flip.id[::-1], (ranks[flip.id],))
+    assert made.waiting == 0
+
+
 class Ended:
     """An explorer that is stopped while it asks."""
 
