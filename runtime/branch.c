@@ -3,11 +3,12 @@
  * host may negate. */
 #include "straight.h"
 
+#ifndef SC_QUIET_STATE
 void sc_step(void)
 {
-    if (++sc.branches > sc.max_branches && !SC_EARLY()) sc_end(SC_VERDICT_HANG, 0);
-    SC_FEED_AT(sc.branches);
+    sc_next_branch();
 }
+#endif
 
 void sc_tick(void)
 {

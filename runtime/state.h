@@ -268,8 +268,20 @@ sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words);
 const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 void sc_say_leaves(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u64 mask, sc_u32 how);
-/* branch.c */
-void sc_step(void); /* one more of the budget */
+
+/* One more branch of the budget. */
+static inline void sc_next_branch(void)
+{
+    if (++sc.branches > sc.max_branches && !SC_EARLY()) sc_end(SC_VERDICT_HANG, 0);
+    SC_FEED_AT(sc.branches);
+}
+
+#ifdef SC_QUIET_STATE
+#define sc_step sc_next_branch
+#else
+void sc_step(void);
+#endif
+
 /* select.c: objects at symbolic addresses */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);

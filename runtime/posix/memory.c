@@ -1,8 +1,8 @@
 /* Linux: the program's memory. What was writable when it began comes back before each test.
  *
  * Two kinds: the static image and the thread's block (restored from a copy); the heap arena and the stack (zeroed
- * where they were used). malloc gets its memory from an arena
- * at a fixed address, so that pointers are the same in every run and in every process. */
+ * where they were used). malloc gets its memory from an arena at a fixed address, so that pointers are the same in
+ * every run and in every process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,7 @@ extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
 static struct region {
     char *at, *copy;
     size_t size;
+    size_t zero, behind; /* the longest run of zeros in it, from here to there: most of it is the C library's .bss */
 } regions[3] SC_RUNTIME_DATA;
 
 static struct {
@@ -136,12 +137,25 @@ sc_u8 *sc_port_more(sc_size n)
 
 static void add_region(char *from, char *to)
 {
+    const size_t *word = (const void *)from;
     struct region *r = regions;
+    size_t at, begin = 0;
     while (r->size) r++;
     r->at = from;
     r->size = (size_t)(to - from);
     r->copy = allocate(r->size + 1);
     memcpy(r->copy, from, r->size);
+    for (at = sizeof *word; at <= r->size; at += sizeof *word) {
+        if (*word++) begin = at;
+        else if (at - begin > r->behind - r->zero) r->zero = begin, r->behind = at;
+    }
+}
+
+static void restore(const struct region *r)
+{
+    memcpy(r->at, r->copy, r->zero);
+    memset(r->at + r->zero, 0, r->behind - r->zero);
+    memcpy(r->at + r->behind, r->copy + r->behind, r->size - r->behind);
 }
 
 /* The thread's block (errno, thread locals, malloc's cache) lies in the kernel's own heap, below the break. An emulator
@@ -272,7 +286,7 @@ void sc_posix_memory_init(void)
 void sc_posix_memory_restore(void)
 {
     struct region *r;
-    for (r = regions; r < regions + 3; r++) memcpy(r->at, r->copy, r->size);
+    for (r = regions; r < regions + 3; r++) restore(r);
     zero(heap.used, heap.high);
     memcpy((void *)(uintptr_t)SC_HEAP_BASE, heap.copy, heap.used - SC_HEAP_BASE);
     heap.current = heap.high = heap.at_start;
