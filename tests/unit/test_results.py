@@ -238,6 +238,32 @@ def row(number: int, path: int, outcome: str = "new") -> test_rows.TestRow:
     return test_rows.TestRow(number, b"ab", "return", 0, path, outcome, "", (recorded.X,), "hi")
 
 
+@pytest.mark.parametrize("batches", [(1,), (7, 1), (8,), (9, 16), (3, 30, 3), (20, 0, 21)])
+def test_rows_that_are_written_together_are_those_that_were_given(batches: tuple[int, ...], tmp_path: Path) -> None:
+    """However many there are, given one by one or many at once."""
+    given: list[test_rows.TestRow] = []
+    with store.Store.create(tmp_path) as record:
+        layout = record.layout((recorded.X,))
+        for size in batches:
+            tests = [row(len(given) + n, 1000 * n) for n in range(1, size + 1)]
+            given += tests
+            if tests:
+                record.add_test(tests.pop(0), True)
+            record.add_tests(
+                [value for one in tests for value in (
+                    one.number, bytearray(one.input), one.verdict, one.code, one.path_hash, True, one.outcome,
+                    one.place, layout, one.output,
+                )],
+                [one.path_hash for one in tests],
+            )  # fmt: skip
+            if size % 2:
+                record.commit()
+    with store.Store.read(tmp_path) as record:
+        assert list(record.tests()) == given
+        assert [one.number for one in record.path_tests()] == list(range(1, len(given) + 1))
+        assert sorted(record.path_hashes()) == sorted({one.path_hash for one in given})
+
+
 def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:

@@ -36,7 +36,7 @@ void Ahead::keep(const PairId &id, u8 lane, Request request, std::shared_ptr<Res
     while (bytes_ > MOST_BYTES) forget(kept_.begin());
 }
 
-std::shared_ptr<Result> Ahead::take(const PairId &id, Request &request) {
+std::shared_ptr<Result> Ahead::take(const PairId &id, const Request &request) {
     auto known = ages_.find(id);
     if (known == ages_.end()) return nullptr;
     auto at = kept_.find(known->second);
@@ -46,7 +46,6 @@ std::shared_ptr<Result> Ahead::take(const PairId &id, Request &request) {
         result = kept.result;
         lanes_[kept.lane].credit += FOR_USE;
         ++taken;
-        request.prefix = kept.request.prefix;
     }
     forget(at);
     return result;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 
 #include "decisions.hpp"
@@ -23,7 +22,7 @@ class Ahead {
     // `lane`: of the work list, in which the pair waits.
     void keep(const PairId &id, u8 lane, Request request, std::shared_ptr<Result> result);
     // What this run brought, if it was made as it would be now; the events that it was told to leave out may be others.
-    std::shared_ptr<Result> take(const PairId &id, Request &request);
+    std::shared_ptr<Result> take(const PairId &id, const Request &request);
 
     // Whether pairs of this lane should be sent along with the next test. Asked once for each that is sent.
     bool may_send(u8 lane);

@@ -3,7 +3,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
-#include <chrono>
 #include <map>
 
 #include "alarm.hpp"
@@ -150,8 +149,8 @@ class Descent final : public Follower, public DescentSide, Visitor {
 
     // Flips that were answered here since this was last asked, sat and unsat, and the seconds that took.
     nb::tuple take_counts() {
-        nb::tuple found = nb::make_tuple(sat_, unsat_, seconds_);
-        sat_ = unsat_ = 0, seconds_ = 0;
+        nb::tuple found = nb::make_tuple(sat_, unsat_, watch_.seconds);
+        sat_ = unsat_ = 0, watch_.seconds = 0;
         return found;
     }
 
@@ -254,7 +253,7 @@ class Descent final : public Follower, public DescentSide, Visitor {
         if (!asked.decides || condition.chosen || condition.is_fork || condition.loose || scope_.strict() ||
             bounds_.forbids(condition) != Bound::NONE)
             return false;
-        auto began = std::chrono::steady_clock::now();
+        watch_.start();
         const Slicer &slicer = *scope_.loose();
         int byte = node(target).only_byte;
         ByteSet left{};
@@ -280,7 +279,7 @@ class Descent final : public Follower, public DescentSide, Visitor {
             bring(index, condition, target, u32(byte), u8(value));
             ++sat_;
         }
-        seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        watch_.stop();
         return true;
     }
 
@@ -313,7 +312,7 @@ class Descent final : public Follower, public DescentSide, Visitor {
     PairId before_first_{};
     Now *now_ = nullptr;
     u64 sat_ = 0, unsat_ = 0;
-    double seconds_ = 0;
+    Stopwatch watch_;
 };
 
 }  // namespace

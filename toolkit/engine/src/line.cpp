@@ -24,10 +24,10 @@ bool Exchange::send(const Line &line, View run) {
 bool Exchange::wait(const Line &line) {
     Session &on = line.on();
     if (!hear(on, {})) return false;  // what has come with the answer before
+    if (on.result) return true;
     double end = now() + line.patience;
-    while (!on.result) {
+    for (double left = line.patience; !on.result; left = end - now()) {
         pollfd fds[2] = {{line.in, POLLIN, 0}, {line.beside, POLLIN, 0}};
-        double left = end - now();
         int ready = 0;
         if (left > 0) {
             nb::gil_scoped_release released;

@@ -17,10 +17,17 @@ class Pieces {
     std::size_t held() const { return whole_.size() + beyond_; }
 
     // Forget all pieces; `start` is known.
-    void clear(View start = {}) {
-        whole_.assign(start);
+    void clear(Bytes start = {}) {
+        whole_ = std::move(start);
         later_.clear();
         beyond_ = 0;
+    }
+
+    // All that `whole` says; nothing is left.
+    Bytes take() {
+        Bytes all = std::move(whole_);
+        clear();
+        return all;
     }
 
     // A piece has arrived, perhaps not for the first time.

@@ -5,12 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <unordered_map>
 
 #include "ahead.hpp"
 #include "alarm.hpp"
 #include "batch.hpp"
-#include "casters.hpp"
+#include "brought.hpp"
 #include "cursor.hpp"
 #include "descent.hpp"
 #include "hash_set.hpp"
@@ -23,18 +22,10 @@ namespace score {
 
 namespace {
 
-constexpr std::size_t SHOWN_OUTPUT = 80;  // bytes of a test's output in its row
 constexpr std::size_t LOOK = 12;          // pairs that are looked at, whether to send them along
 constexpr std::size_t ALONG = 1 << 14;    // bytes of inputs that are sent at once: less than a pipe holds
 
 enum class Halt { ENOUGH, EMPTY, ASKED, SENT, TOLD, DERIVED };
-
-nb::str shown_output(View output) {
-    output = output.substr(0, SHOWN_OUTPUT);
-    output = output.substr(0, output.find('\n'));
-    return nb::steal<nb::str>(
-        owned(PyUnicode_DecodeUTF8(output.data(), Py_ssize_t(output.size()), "backslashreplace")).release());
-}
 
 // A place that a pair's id is written to before it runs, as results/work.py reads it.
 class Note {
@@ -61,16 +52,6 @@ class Note {
   private:
     static constexpr Py_ssize_t SIZE = 24;
     Py_buffer view_;
-};
-
-// What the tests of some rounds brought, for the books.
-struct Brought {
-    nb::list rows{};  // of the table of tests
-    std::vector<u64> hashes{};   // of new paths
-    std::vector<u64> lengths{};  // of each row's path, in conditions
-    u64 redundant = 0, unchecked = 0;
-    u64 bytes_in = 0, bytes_out = 0;  // over the line
-    std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
 };
 
 // For what waits: pairs, and bytes of their inputs.
@@ -128,7 +109,8 @@ class Rounds {
     }
 
     nb::object pair = nb::none();     // that is in work, or to be run next
-    nb::bytes data{"", 0}, prefix{"", 0};  // of its run: the input, and the events it was told to leave out
+    nb::bytes data{"", 0};            // of its run: the input,
+    Bytes prefix;                     // and the events it was told to leave out
     Exchange exchange{};
     Ahead ahead{};
     nb::object derived = nb::none();  // what came of the run's conditions
@@ -145,17 +127,15 @@ class Rounds {
         return !next.pending && next.behind <= behind && next.input.size() <= line.capacity;
     }
 
-    static Bytes view_of(const nb::bytes &bytes) { return Bytes(bytes.c_str(), bytes.size()); }
-
     nb::bytes data_of(const Pair &of) const {
         return of.input.size() < longest_ ? nb::cast<nb::bytes>(grow_(of.input)) : of.input;
     }
 
-    nb::bytes prefix_of(const Pair &of) { return trail_.shared(descent_.shared(trail_.path(), of)); }
+    View prefix_of(const Pair &of) { return trail_.shared(descent_.shared(trail_.path(), of)); }
 
-    static Request request(const Line &line, const Pair &of, const nb::bytes &data, const nb::bytes &prefix) {
-        return {view_of(data), of.predicted, of.condition_hash, line.max_branches, line.watchdog_ms,
-                view_of(prefix), std::nullopt, false, false};
+    static Request request(const Line &line, const Pair &of, const nb::bytes &data, View prefix) {
+        return {Bytes(data.c_str(), data.size()), of.predicted, of.condition_hash, line.max_branches,
+                line.watchdog_ms, Bytes(prefix), std::nullopt, false, false};
     }
 
     // The pair was run before its turn, and that is its result.
@@ -163,10 +143,9 @@ class Rounds {
         const Pair &of = pair_of(pair);
         if (!ahead.has(of.id)) return false;
         data = data_of(of);
-        Request now = request(line, of, data, nb::bytes("", 0));
-        std::shared_ptr<Result> result = ahead.take(of.id, now);
+        std::shared_ptr<Result> result = ahead.take(of.id, request(line, of, data, {}));
         if (!result) return false;
-        prefix = nb::bytes(now.prefix.data(), now.prefix.size());
+        prefix.assign(result->events, 0, result->left_out);
         line.on().result = std::move(result);
         return true;
     }
@@ -178,7 +157,13 @@ class Rounds {
         data = data_of(of), prefix = prefix_of(of);
         Bytes runs = line.on().start(request(line, of, data, prefix));
         std::vector<Along> others = chosen(line, along, behind);
-        for (const Along &other : others) runs += line.on().follow(other.request);
+        for (Along &other : others) {
+            Bytes left_out = std::move(other.request.prefix);  // what it brings begins with it
+            other.request.prefix.clear();
+            Request sent = other.request;
+            sent.prefix = std::move(left_out);
+            runs += line.on().follow(std::move(sent));
+        }
         is_spent = !others.empty();
         double begun = is_spent ? now() : 0;
         if (!exchange.send(line, runs) || !exchange.wait(line)) {
@@ -296,10 +281,9 @@ class Rounds {
             ++brought_.redundant;
         brought_.lengths.push_back(end.conditions);
         brought_.unchecked += end.unchecked;
-        nb::object input = result.input_used ? nb::object(used) : nb::object(nb::bytes("", 0));
-        brought_.rows.append(nb::make_tuple(number_++, input, ends_[end.verdict], end.code, i64(end.path_hash),
-                                            int(is_new), is_new ? fresh_ : redundant_, "", layout(),
-                                            shown_output(result.output)));
+        View input(used.c_str(), result.input_used ? used.size() : 0);
+        brought_.add_row(number_++, input, ends_[end.verdict], end.code, end.path_hash, is_new,
+                         is_new ? fresh_ : redundant_, layout(), result.output);
     }
 
     // The number by which the record knows what the test's input consists of.
@@ -363,7 +347,7 @@ void add_rounds(nb::module_ &m) {
                         ahead};
     });
     nb::class_<Brought>(m, "Brought")
-        .def_ro("rows", &Brought::rows)
+        .def_ro("values", &Brought::values)
         .def_ro("hashes", &Brought::hashes)
         .def_ro("lengths", &Brought::lengths)
         .def_ro("redundant", &Brought::redundant)
@@ -386,7 +370,7 @@ void add_rounds(nb::module_ &m) {
         .def("take", &Rounds::take)
         .def_ro("pair", &Rounds::pair)
         .def_ro("data", &Rounds::data)
-        .def_ro("prefix", &Rounds::prefix)
+        .def_prop_ro("prefix", [](const Rounds &self) { return nb::bytes(self.prefix.data(), self.prefix.size()); })
         .def_prop_ro("rest", [](const Rounds &self) { return self.exchange.rest; })
         .def_prop_ro("failure", [](const Rounds &self) { return self.exchange.failure; })
         .def_ro("is_spent", &Rounds::is_spent)

@@ -37,7 +37,8 @@ Bytes Session::start(Request request) {
 
 Bytes Session::follow(Request request) {
     is_alone_ = false;
-    Bytes run = run_of(u8(number_ + behind_.size() + 1), request, request.prefix, crc32(request.prefix), false, false);
+    Bytes run = run_of(u8(number_ + behind_.size() + 1), request, request.prefix, sums_.of(request.prefix), false,
+                       false);
     behind_.push_back(std::move(request));
     return frame(Type::RUN, run);
 }
@@ -54,7 +55,7 @@ bool Session::advance() {
 }
 
 void Session::begin(Request request) {
-    events_.clear(request.prefix);
+    events_.clear(std::move(request.prefix));
     output_.clear(), coverage_.clear(), passed_.clear();
     request_ = std::move(request);
     result.reset();
@@ -223,7 +224,8 @@ Bytes Session::take(const End &end) {
     result->end = end;
     result->end.tail = {};
     result->input_used = end.input_used.value_or(request_->data.size());
-    if (has_events) result->events = events;
+    if (has_events) result->events = events_.take();
+    result->left_out = std::min(elided_, result->events.size());
     result->output = output.substr(0, end.log_size);
     for (std::size_t at = 0; at < 4 * end.coverage_size; at += 4) {
         u32 index = 0;

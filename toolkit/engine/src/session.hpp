@@ -33,6 +33,7 @@ struct Result {
     End end;  // without its tail
     u64 input_used;  // bytes
     Bytes events;    // empty if the run was mispredicted
+    std::size_t left_out;  // bytes of their beginning that were not sent
     std::vector<u32> coverage;
     Bytes output;
 };
@@ -64,7 +65,7 @@ class Session {
     // Something of the answer was lost, or ended in the middle: silence need not be waited for.
     bool doubtful() const { return is_damaged_ || decoder_.holds_part(); }
 
-    // What has arrived of a test, if it has told no end.
+    // What has arrived of a test that has told no end.
     const Bytes &events() const { return events_.whole(); }  // from the first one to the first that is missing
     const Bytes &output() const { return output_.whole(); }
     // What an eager test said: what, and the event bytes before it.
@@ -107,7 +108,7 @@ class Session {
     std::pair<u64, u64> limits_{0, 0};         // that it has, too
     std::optional<Request> request_;
     std::deque<Request> behind_;  // sent, and not under way yet
-    Sums sums_;  // of events
+    Sums sums_;  // of events, also of those that are left out
     std::size_t elided_ = 0;    // event bytes that it leaves out
     Bytes sent_;                // the last RUN or AGAIN
     unsigned fruitless_ = 0;    // attempts since something new arrived

@@ -157,11 +157,11 @@ class PythonTrail final : public TrailSide, Listener {
         return value(count ? trail_.conditions[count - 1]->after : Lanes());
     }
 
-    nb::bytes shared(std::size_t count) const override {
+    View shared(std::size_t count) const override {
         const auto &conditions = trail_.conditions;
         // Stored values change with the input
-        if (trail_.decoded().verify || conditions.empty()) return nb::bytes("", 0);
-        return nb::bytes(events_.data(), conditions[std::min(count, conditions.size() - 1)]->start);
+        if (trail_.decoded().verify || conditions.empty()) return {};
+        return {events_.c_str(), conditions[std::min(count, conditions.size() - 1)]->start};
     }
 
     nb::tuple diverged_elsewhere() const {
@@ -351,7 +351,10 @@ void add_trails(nb::module_ &m) {
         .def("site_at", &PythonTrail::site_at, nb::arg("events"), nb::arg("data"), nb::arg("offset"))
         .def("sound", &PythonTrail::sound, nb::arg("events"), nb::arg("data"))
         .def("condition_hash", &PythonTrail::condition_hash)
-        .def("shared", &PythonTrail::shared)
+        .def("shared", [](const PythonTrail &self, std::size_t count) {
+            View events = self.shared(count);
+            return nb::bytes(events.data(), events.size());
+        })
         .def_ro("table", &PythonTrail::table)
         .def_prop_ro("data", &PythonTrail::data)
         .def_prop_ro("events", &PythonTrail::events)

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "frame.hpp"
 #include "trail.hpp"
 
 namespace score {
@@ -28,7 +29,8 @@ struct Visitor {
 struct TrailSide {
     virtual const Trail &path() const = 0;
     virtual u64 go_back(nanobind::bytes events, nanobind::bytes data, u64 limit) = 0;  // Trail::rewind
-    virtual nanobind::bytes shared(std::size_t count) const = 0;  // the events before so many conditions
+    // The events before so many conditions, as long as the path is this one.
+    virtual View shared(std::size_t count) const = 0;
     virtual void extend_with(Visitor &visitor) = 0;
     virtual nanobind::object python_condition(const ConditionPtr &condition) const = 0;
 

@@ -98,7 +98,7 @@ class EngineLoop:
             worker.explorer.count()
             worker.explorer.unflipped.update(brought.unflipped)
             book(brought)
-            ran = len(brought.rows)
+            ran = len(brought.lengths)
         if ran:
             runner.is_there()
         if halt is Halt.DERIVED:

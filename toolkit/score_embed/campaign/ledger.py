@@ -7,6 +7,7 @@ its own tests only. All that one test brought is entered by one call, so that th
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -40,10 +41,10 @@ from score_embed.results.shown import guess_of, held, not_made, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
-from score_embed.results.test_rows import TestRow
+from score_embed.results.test_rows import Columns, TestRow
 from score_embed.results.testcase import Named, TestCase, named_inputs
 
-_IS_NEW = 5  # the column of a test's row
+_COLUMNS, _IS_NEW = len(Columns._fields), Columns._fields.index("is_new")
 
 
 class Ledger:
@@ -156,15 +157,16 @@ class Ledger:
 
     def enter_ordinary(self, brought: Brought) -> None:
         """Book tests that the engine ran here: they took paths, and there is nothing else to say of them."""
-        fresh = [length for row, length in zip(brought.rows, brought.lengths, strict=True) if row[_IS_NEW]]
-        self._enter_rows(brought.rows, brought.hashes, fresh, brought.unchecked)
+        is_new = brought.values[_IS_NEW::_COLUMNS]
+        fresh = list(itertools.compress(brought.lengths, is_new))
+        self._enter_rows(brought.values, len(is_new), brought.hashes, fresh, brought.unchecked)
 
     def enter_round(self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int) -> None:
         """The same of tests that the engine ran elsewhere. `layouts`: what their inputs consist of."""
         numbers = [self._record.layout(objects) for objects in layouts]
         words = {test.verdict: test.verdict.value for test in tests}  # to ask an enum's member each time takes long
         new, redundant = Came.NEW.value, Came.REDUNDANT.value
-        rows: list[tuple[object, ...]] = []
+        values: list[object] = []
         hashes, fresh = [], []
         for number, test in enumerate(tests, self.totals.runs + 1):
             is_new = self.paths.add(test.path_hash)
@@ -172,21 +174,22 @@ class Ledger:
                 hashes.append(test.path_hash)
                 fresh.append(test.conditions)
             end = words[test.verdict], test.code, signed(test.path_hash), is_new, new if is_new else redundant
-            rows.append((number, test.input, *end, "", numbers[test.layout], test.output))
-        self._enter_rows(rows, hashes, fresh, unchecked)
+            values += (number, bytearray(test.input), *end, "", numbers[test.layout], test.output)
+        self._enter_rows(values, len(tests), hashes, fresh, unchecked)
 
     def _enter_rows(
-        self, rows: Sequence[tuple[object, ...]], hashes: Sequence[int], fresh: Sequence[int], unchecked: int
+        self, values: Sequence[object], tests: int, hashes: Sequence[int], fresh: Sequence[int], unchecked: int
     ) -> None:
-        """`hashes`, `fresh`: of new paths, the second in conditions."""
+        """`values`: of the tests' rows, one behind the other; `hashes`, `fresh`: of new paths, the second in
+        conditions."""
         totals = self.totals
-        totals.runs += len(rows)
-        totals.redundant += len(rows) - len(hashes)
+        totals.runs += tests
+        totals.redundant += tests - len(hashes)
         totals.unchecked += unchecked
         totals.paths += len(hashes)
         totals.conditions += sum(fresh)
         totals.longest = max(totals.longest, *fresh, 0)
-        self._record.add_tests(rows, hashes)
+        self._record.add_tests(values, hashes)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""

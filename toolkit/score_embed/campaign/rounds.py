@@ -24,6 +24,7 @@ from score_embed.explore.search import Search
 from score_embed.explore.strategy import DepthFirst, Order
 from score_embed.results.pairs import unsigned
 from score_embed.results.store import Store
+from score_embed.results.test_rows import Columns
 from score_embed.results.testcase import Named
 from score_embed.results.work import WorkNotes
 
@@ -31,6 +32,7 @@ _SECONDS = 0.05  # in which the tests of a client's round begin: then it listens
 _OVERHEAD = 384  # bytes that are told of a test besides its input, at most: its output, hash, verdict
 _ENDS = {verdict.value: verdict for verdict in ORDINARY}
 _NOTE = 24  # bytes in which the engine notes what is in work
+_COLUMNS = len(Columns._fields)
 
 
 class Rounds:
@@ -116,7 +118,7 @@ class ClientRounds:
         search.begin(runs)
         self._brought = []
         begun = self._go_on(search, loop, pair, number)
-        if begun is None and not any(brought.rows for brought in self._brought):
+        if begun is None and not any(brought.lengths for brought in self._brought):
             return None
         left = search.waiting_in_memory()
         if is_deep:
@@ -146,7 +148,7 @@ class ClientRounds:
                 return None
             if halted.asked is not None:
                 search.hold(halted.asked)
-            ran = len(self._brought[-1].rows)
+            ran = len(self._brought[-1].lengths)
             number, left = number + ran, left - ran
             if halted.begun is not None or left <= 0:
                 return halted.begun
@@ -168,10 +170,11 @@ class ClientRounds:
         places: dict[int, int] = {}
         tests = []
         for brought in self._brought:
-            for row, length in zip(brought.rows, brought.lengths, strict=True):
+            rows = zip(*[iter(brought.values)] * _COLUMNS, strict=True)
+            for row, length in zip(rows, brought.lengths, strict=True):
                 _, data, word, code, path, _, _, _, layout, output = row
                 place = places.setdefault(layout, len(places))
-                tests.append(PathTest(data, _ENDS[word], code, unsigned(path), length, place, output))
+                tests.append(PathTest(bytes(data), _ENDS[word], code, unsigned(path), length, place, output))
         return tuple(tests), tuple(known[layout] for layout in places)
 
     def _layout(self) -> int:

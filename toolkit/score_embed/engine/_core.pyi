@@ -1133,14 +1133,14 @@ class Brought:
     """What the tests of some rounds brought."""
 
     @property
-    def rows(self) -> list[tuple[int, bytes, str, int, int, int, str, str, int, str]]:
-        """Of the record's table of tests."""
+    def values(self) -> list[Any]:
+        """Of rows of the record's table of tests, one behind the other; an input is a bytearray."""
     @property
     def hashes(self) -> list[int]:
         """Of new paths."""
     @property
     def lengths(self) -> list[int]:
-        """Of each row's path, in conditions."""
+        """Of each test's path, in conditions."""
     @property
     def redundant(self) -> int: ...
     @property

@@ -15,7 +15,7 @@ import fcntl
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -161,12 +161,6 @@ class Database:
     def add(self, statement: str, values: tuple[object, ...]) -> None:
         self._rows.setdefault(statement, []).append(values)
         self.begin()
-
-    def extend(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        """Several at once."""
-        if rows:
-            self._rows.setdefault(statement, []).extend(rows)
-            self.begin()
 
     def begin(self) -> None:
         """Something is to be written."""

@@ -22,7 +22,7 @@ from score_embed.results.parts import PROGRESS, SOURCES, Part, Progress, Totals,
 from score_embed.results.paths import PathTable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, damaged
-from score_embed.results.test_rows import Columns, Layout, LayoutTable, TestRow
+from score_embed.results.test_rows import Columns, Layout, LayoutTable, TestRow, TestTable
 from score_embed.results.testcase import named_inputs
 from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
@@ -36,7 +36,6 @@ CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
 SCHEMA = _OWN_TABLES + test_rows.SCHEMA + paths.SCHEMA + pairs.SCHEMA + packs.SCHEMA
-_TEST = "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
 _NEW_PATH = "is_new"
 _UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
@@ -52,6 +51,7 @@ class Store:
         self.waiting = WaitingPairs(database, self.pairs, packed)
         self.lost = LostTable(database, self.pairs)
         self.paths = PathTable(database)
+        self._tests = TestTable(database)
         self._layouts = LayoutTable(database)
         self._sources: SourceMap | None = None
 
@@ -133,16 +133,15 @@ class Store:
         """The number by which a test's row says of what its input consists."""
         return self._layouts.number(objects)
 
-    def add_tests(self, rows: Sequence[tuple[object, ...]], hashes: Sequence[int]) -> None:
-        """Many at once: their rows, and the hashes of new paths."""
-        self._database.extend(_TEST, rows)
+    def add_tests(self, values: Sequence[object], hashes: Sequence[int]) -> None:
+        """Many at once: their rows, one behind the other, and the hashes of new paths."""
+        self._tests.extend(values)
         self.paths.extend(hashes)
 
     def add_test(self, row: TestRow, new_path: bool) -> None:
         path, layout = signed(row.path_hash), self._layouts.number(row.objects)
-        self._add(
-            _TEST,
-            (row.number, row.input, row.verdict, row.code, path, new_path, row.outcome, row.place, layout, row.output),
+        self._tests.extend(
+            (row.number, row.input, row.verdict, row.code, path, new_path, row.outcome, row.place, layout, row.output)
         )
         if new_path:
             self.paths.add(row.path_hash)
