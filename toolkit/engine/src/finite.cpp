@@ -98,7 +98,7 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
         std::vector<RelationPtr> conditions = all_of(several, target);
         Sets of_bytes(sets.begin(), sets.end());
         try {
-            return decide(conditions, of_bytes, data, Order::INPUT);
+            return decide(conditions, of_bytes, data, Elimination::BY_INPUT);
         } catch (const TooLarge &) {
             if (earned_ < CHEAPEST_STEPS) throw;
         }
@@ -135,7 +135,7 @@ std::vector<RelationPtr> Finite::all_of(const std::vector<Id> &several, Id targe
 Decided Finite::in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
     effort_.begin(CHEAPEST_STEPS);
     try {
-        Decided found = decide(conditions, sets, data, Order::CHEAPEST);
+        Decided found = decide(conditions, sets, data, Elimination::CHEAPEST);
         earned_ = std::min(earned_ + EARNED, MOST_EARNED);
         return found;
     } catch (const GaveUp &) {
@@ -160,7 +160,8 @@ RelationPtr Finite::condition(Id condition) {
     return conditions_.add(std::move(name), where(grid->variables, grid->values));
 }
 
-Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order) {
+Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data,
+                       Elimination order) {
     Variables variables = all_variables(conditions, effort_);
     std::vector<RelationPtr> relations = conditions;
     effort_.spend(OVERHEAD_STEPS * (relations.size() + variables.size() + sets.size()));

@@ -72,7 +72,7 @@ class Finite {
 
     std::vector<RelationPtr> all_of(const std::vector<Id> &several, Id target);
     RelationPtr condition(Id condition);
-    Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Order order);
+    Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data, Elimination order);
     Decided in_cheapest_order(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
     MergedBytes merge(const Variables &variables, std::vector<RelationPtr> &relations);
     MergedPtr merged(const VariablePtr &byte, const std::vector<RelationPtr> &relations);

@@ -4,8 +4,8 @@
 
 namespace score {
 
-Network::Network(const Variables &variables, Order order, Effort &effort)
-    : variables_(variables), on_(variables.size()), is_weighed_(order == Order::CHEAPEST), effort_(effort) {
+Network::Network(const Variables &variables, Elimination order, Effort &effort)
+    : variables_(variables), on_(variables.size()), is_weighed_(order == Elimination::CHEAPEST), effort_(effort) {
     for (std::size_t at = 0; at < variables.size(); ++at) {
         place_[variables[at]->number] = at;
         weights_.push_back(0);

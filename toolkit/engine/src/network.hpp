@@ -8,13 +8,13 @@
 
 namespace score {
 
-// In which variables are eliminated: as they come in the input, or always the one whose constraints are on the fewest
-// combinations of values.
-enum class Order { INPUT, CHEAPEST };
+// The order of variables: as they come in the input, or always the one whose constraints are on the fewest combinations
+// of values.
+enum class Elimination { BY_INPUT, CHEAPEST };
 
 class Network {
   public:
-    Network(const Variables &variables, Order order, Effort &effort);
+    Network(const Variables &variables, Elimination order, Effort &effort);
 
     void add(const RelationPtr &relation);
 
