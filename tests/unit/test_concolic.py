@@ -127,8 +127,7 @@ def test_a_lost_run_is_not_called_mispredicted() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     outcome = record(
-        made,
-        pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data
+        made, pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data
     ).outcome
     assert not outcome.mispredicted
     assert not outcome.children
@@ -232,7 +231,7 @@ def test_unknown_is_never_unsat() -> None:
     assert made.explorer.take_tally().solver.unknown == 1
 
 
-def _three_flips(chain: Chain | None = None) -> tuple[Search, Pair, Trail]:
+def three_flips(chain: Chain | None = None) -> tuple[Search, Pair, Trail]:
     limits = [(23, 5), (24, 9), (25, 7)]
     sites = table(X, *(condition(site, compare(Op.ULT, slot(1), limit)) for site, limit in limits))
     made = search(sites, ints(6, 0)[:4], chain)
@@ -243,10 +242,10 @@ def _three_flips(chain: Chain | None = None) -> tuple[Search, Pair, Trail]:
 
 @pytest.mark.parametrize("questions", [0, 1, 2])
 def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
-    made, pair, path = _three_flips(Chain(SmtLayer()))
+    made, pair, path = three_flips(Chain(SmtLayer()))
     whole = record(made, pair, finish(path), path.data).outcome.children
     assert len(whole) == 3
-    made, pair, path = _three_flips(Chain(SmtLayer()))
+    made, pair, path = three_flips(Chain(SmtLayer()))
     stops = iter([False] * questions)
     made.explorer.stop_if(lambda: next(stops, True))
     first = record(made, pair, finish(path), path.data).outcome
@@ -262,7 +261,7 @@ def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
     assert sum(made.explorer.take_tally().solver.by.values()) == 3
 
 
-class _Hard:
+class Hard:
     """Answers the question for which `x < 9` is false with the largest limit only."""
 
     def __init__(self, limit: Limit) -> None:
@@ -277,12 +276,12 @@ class _Hard:
         return self._inner.solve(query)
 
 
-def _waiting() -> tuple[Search, Pair, Trail, _Hard]:
-    """As `_three_flips`, where all flips wait, and one is hard."""
+def _waiting() -> tuple[Search, Pair, Trail, Hard]:
+    """As `three_flips`, where all flips wait, and one is hard."""
     limit = Limit(1000)
-    hard = _Hard(limit)
+    hard = Hard(limit)
     gate = Gate(hard)
-    return *_three_flips(Chain(gate, gate=gate, limit=limit)), hard
+    return *three_flips(Chain(gate, gate=gate, limit=limit)), hard
 
 
 def test_what_is_hard_comes_back_behind_all_others_with_more() -> None:
@@ -308,7 +307,7 @@ def test_what_is_hard_comes_back_behind_all_others_with_more() -> None:
 def test_what_stays_too_hard_is_given_up_at_the_end() -> None:
     limit = Limit(1000)
     gate = Gate(_GivesUp())
-    made, pair, path = _three_flips(Chain(gate, gate=gate, limit=limit))
+    made, pair, path = three_flips(Chain(gate, gate=gate, limit=limit))
     record(made, pair, finish(path), path.data)
     assert made.next() is None
     assert sum(count for (what, _), count in made.explorer.notes.items() if what == "solver gave up") == 3

@@ -48,6 +48,10 @@ def test_what_was_used_concretely_is_counted() -> None:
     outcome = record(made, pair, finish(path), path.data).outcome
     assert outcome.notes == {("symbolic address", 30): 2}
     assert made.explorer.concretized == 2
+    child = next_pair(made)
+    path = replay(sites, bytes(Stream().head(16).head(30).head(23, 1)), child.input)
+    record(made, child, finish(path), path.data)
+    assert made.explorer.concretized == 3
 
 
 def test_a_path_of_other_length_than_the_target_counted_is_not_believed() -> None:

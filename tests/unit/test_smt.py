@@ -192,7 +192,7 @@ def test_to_each_arithmetic_its_solver() -> None:
     asked = {
         Layer.DOMAIN: [build.float_binary(Kind.FLT, a, b)],
         Layer.CACHE: [below(product, b), below(quotient, a), below(constant(4), remainder)],
-        Layer.MODEL: [below(threefold, b), below(a, b)],
+        Layer.MODEL: [below(threefold, b), below(a, b), below(build.byte(0), constant(9, 8))],
     }
     for name, targets in asked.items():
         for target in targets:

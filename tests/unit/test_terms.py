@@ -6,6 +6,7 @@ import pytest
 from test_smt import Fixed, query
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import select
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve.bitwuzla import BitwuzlaLayer
@@ -18,6 +19,16 @@ OF_TWO = (
     Kind.ADD, Kind.SUB, Kind.MUL, Kind.UDIV, Kind.SDIV, Kind.UREM, Kind.SREM, Kind.AND, Kind.OR, Kind.XOR, Kind.SHL,
     Kind.LSHR, Kind.ASHR,
 )  # fmt: skip
+
+
+def entry(content: bytes) -> Expr:
+    """What lies there at the place that a byte's low bits say."""
+    offset = build.zext(build.extract(build.byte(0), 0, len(content).bit_length() - 1), 32)
+    found = select(offset, content, 1)
+    assert found is not None
+    return found
+
+
 FORMULAS = {
     **{kind.name: build.binary(kind, A, B) for kind in OF_TWO},
     "NOT": build.bit_not(build.binary(Kind.MUL, A, B)),
@@ -29,6 +40,8 @@ FORMULAS = {
     "EQ": build.zext(EQUAL, 16),
     "ULT": build.zext(BELOW, 16),
     "SLT": build.zext(build.binary(Kind.SLT, A, B), 16),
+    "table": entry(bytes(value * value % 251 for value in range(16))),
+    "table of XORs": entry(bytes(value ^ value << 2 & 63 ^ 5 for value in range(16))),
     "ITE": build.ite(BELOW, build.binary(Kind.MUL, A, B), B),
     "both": build.zext(build.binary(Kind.AND, BELOW, EQUAL), 8),
     "either": build.zext(build.binary(Kind.OR, BELOW, EQUAL), 8),

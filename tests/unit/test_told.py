@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 
 import pytest
 from exploring import answered, next_pair, record, search
-from test_concolic import finish
+from test_concolic import Hard, finish, three_flips
 from test_long_paths import DATA, PART, SITES, narrow, recorded, wide
 
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.checking import Checker, Seen, mark, told
 from score_embed.explore.pair import Pair, put_off
-from score_embed.solve.chain import default_chain
-from score_embed.solve.query import Stopped
+from score_embed.solve.chain import Chain, Gate, default_chain
+from score_embed.solve.query import Limit, Stopped
 from score_embed.trace.trail import Trail
 
 
@@ -84,6 +84,17 @@ def test_a_question_that_was_answered() -> None:
     (child,) = answered(made, [last])
     assert seen(last, path, [child], data=last.input) == Seen(False, ())
     assert seen(last, path, [], data=last.input) == Seen(False, marks(child))
+
+
+def test_what_is_hard_is_asked_to_the_end() -> None:
+    """Else who keeps the answer to a hard question back is not found."""
+    limit = Limit(1000)
+    hard = Hard(limit)
+    gate = Gate(hard)
+    _, pair, path = three_flips()
+    checker = Checker(Trail(path.table), Chain(gate, gate=gate, limit=limit), Bounds(), told(pair, ()))
+    assert len(checker.check(pair, finish(path), pair.input).missing) == 3
+    assert hard.asked[-2:] == [333, 1000]
 
 
 @pytest.mark.parametrize("length", [PART + 2, 2 * PART + 9])
