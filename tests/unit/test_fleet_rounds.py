@@ -107,12 +107,12 @@ def test_rounds_here_and_elsewhere_are_booked_alike(tmp_path: Path) -> None:
                 ledger.enter_round(tests, (X,), 4)
             else:
                 number, layout = ledger.totals.runs, record.layout(X)
-                rows = [
-                    (number + 1, b"ab", "return", 0, 5, 1, "new", "", layout, "out"),
-                    (number + 2, b"ab", "return", 0, 5, 0, "redundant", "", layout, "out"),
-                    (number + 3, b"ab", "exit", 2, 6, 1, "new", "", layout, "out"),
+                values = [
+                    *(number + 1, bytearray(b"ab"), "return", 0, 5, 1, "new", "", layout, "out"),
+                    *(number + 2, bytearray(b"ab"), "return", 0, 5, 0, "redundant", "", layout, "out"),
+                    *(number + 3, bytearray(b"ab"), "exit", 2, 6, 1, "new", "", layout, "out"),
                 ]
-                brought: Any = SimpleNamespace(rows=rows, hashes=[5, 6], lengths=[4, 90, 7], unchecked=4)
+                brought: Any = SimpleNamespace(values=values, hashes=[5, 6], lengths=[4, 90, 7], unchecked=4)
                 ledger.enter_ordinary(brought)
             ledger.commit()
             found.append((ledger.totals, list(record.tests()), record.path_hashes()))

@@ -12,8 +12,8 @@ namespace score {
 
 double now();  // seconds, as time.monotonic says
 
-// The seconds of what is done often, and is so short that to look at the clock would be a part of it: the first ones are
-// measured, and then each sixteenth.
+// The seconds of what is done often, and is so short that a look at the clock would be a part of it. The first ones
+// are measured, and then each sixteenth.
 class Stopwatch {
   public:
     void start() {
