@@ -135,20 +135,27 @@ sc_u8 *sc_port_more(sc_size n)
     return at == (void *)-1 ? 0 : at;
 }
 
+static void find_zeros(struct region *r)
+{
+    size_t at = 0, begin = 0;
+    while (at + sizeof(size_t) <= r->size) {
+        size_t word;
+        memcpy(&word, r->at + at, sizeof word);
+        at += sizeof word;
+        if (word) begin = at;
+        else if (at - begin > r->behind - r->zero) r->zero = begin, r->behind = at;
+    }
+}
+
 static void add_region(char *from, char *to)
 {
-    const size_t *word = (const void *)from;
     struct region *r = regions;
-    size_t at, begin = 0;
     while (r->size) r++;
     r->at = from;
     r->size = (size_t)(to - from);
     r->copy = allocate(r->size + 1);
     memcpy(r->copy, from, r->size);
-    for (at = sizeof *word; at <= r->size; at += sizeof *word) {
-        if (*word++) begin = at;
-        else if (at - begin > r->behind - r->zero) r->zero = begin, r->behind = at;
-    }
+    find_zeros(r);
 }
 
 static void restore(const struct region *r)

@@ -138,6 +138,51 @@ def test_nothing_is_left_of_the_test_before(board: str, tmp_path: Path) -> None:
             assert x == 3 or ended.address == 0
 
 
+# Parts of the image that are copied, on both sides of its longest run of zeros.
+LARGE = """
+#include <string.h>
+#include "score.h"
+static unsigned char first[3000] = {1}, before[64], zeros[100000], behind[64], last[3000] = {[2999] = 7};
+__attribute__((constructor)) static void begin(void)
+{
+    before[0] = 3;
+    behind[63] = 5;
+}
+static unsigned dirty(const unsigned char *at, unsigned size)
+{
+    unsigned k, sum = 0;
+    for (k = 0; k < size; k++) sum += at[k];
+    return sum;
+}
+int main(void)
+{
+    unsigned char x;
+    unsigned found;
+    SYM_UCHAR(x);
+    found = dirty(first, sizeof first) - 1 + dirty(zeros, sizeof zeros) + dirty(last, sizeof last) - 7;
+    found += dirty(before, sizeof before) - 3 + dirty(behind, sizeof behind) - 5;
+    memset(first, x, sizeof first);
+    memset(before, x, sizeof before);
+    memset(zeros, x, sizeof zeros);
+    memset(behind, x, sizeof behind);
+    memset(last, x, sizeof last);
+    return found != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", *LINUX])
+def test_each_byte_of_static_memory_is_as_it_was(board: str, tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(LARGE)
+    image = build(board, [source])
+    with target_of(board, image) as target:
+        codes = [
+            target.run(Run(number, bytes([x]), max_branches=10_000_000)).code for number, x in enumerate(b"\1\xff\2", 1)
+        ]
+    assert codes == [0, 0, 0]
+
+
 def test_a_misaligned_double_faults_as_on_the_processor(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": MISALIGNED}, "--board", "arm-linux")
     assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [("invalid-memory-access", 9)]
