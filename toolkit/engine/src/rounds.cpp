@@ -158,8 +158,7 @@ class Rounds {
         Bytes runs = line.on().start(request(line, of, data, prefix));
         std::vector<Along> others = chosen(line, along, behind);
         for (Along &other : others) {
-            Bytes left_out = std::move(other.request.prefix);  // what it brings begins with it
-            other.request.prefix.clear();
+            Bytes left_out = std::exchange(other.request.prefix, {});  // what it brings begins with it
             Request sent = other.request;
             sent.prefix = std::move(left_out);
             runs += line.on().follow(std::move(sent));

@@ -41,10 +41,10 @@ from score_embed.results.shown import guess_of, held, not_made, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
-from score_embed.results.test_rows import Columns, TestRow
+from score_embed.results.test_rows import COLUMNS, Columns, TestRow
 from score_embed.results.testcase import Named, TestCase, named_inputs
 
-_COLUMNS, _IS_NEW = len(Columns._fields), Columns._fields.index("is_new")
+_IS_NEW = Columns._fields.index("is_new")
 
 
 class Ledger:
@@ -157,7 +157,7 @@ class Ledger:
 
     def enter_ordinary(self, brought: Brought) -> None:
         """Book tests that the engine ran here: they took paths, and there is nothing else to say of them."""
-        is_new = brought.values[_IS_NEW::_COLUMNS]
+        is_new = brought.values[_IS_NEW::COLUMNS]
         fresh = list(itertools.compress(brought.lengths, is_new))
         self._enter_rows(brought.values, len(is_new), brought.hashes, fresh, brought.unchecked)
 

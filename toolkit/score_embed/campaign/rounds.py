@@ -24,7 +24,7 @@ from score_embed.explore.search import Search
 from score_embed.explore.strategy import DepthFirst, Order
 from score_embed.results.pairs import unsigned
 from score_embed.results.store import Store
-from score_embed.results.test_rows import Columns
+from score_embed.results.test_rows import COLUMNS
 from score_embed.results.testcase import Named
 from score_embed.results.work import WorkNotes
 
@@ -32,7 +32,6 @@ _SECONDS = 0.05  # in which the tests of a client's round begin: then it listens
 _OVERHEAD = 384  # bytes that are told of a test besides its input, at most: its output, hash, verdict
 _ENDS = {verdict.value: verdict for verdict in ORDINARY}
 _NOTE = 24  # bytes in which the engine notes what is in work
-_COLUMNS = len(Columns._fields)
 
 
 class Rounds:
@@ -170,7 +169,7 @@ class ClientRounds:
         places: dict[int, int] = {}
         tests = []
         for brought in self._brought:
-            rows = zip(*[iter(brought.values)] * _COLUMNS, strict=True)
+            rows = zip(*[iter(brought.values)] * COLUMNS, strict=True)
             for row, length in zip(rows, brought.lengths, strict=True):
                 _, data, word, code, path, _, _, _, layout, output = row
                 place = places.setdefault(layout, len(places))

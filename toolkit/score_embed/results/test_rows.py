@@ -79,8 +79,8 @@ class TestRow(Struct, dict=True):
         return stem(self.number, self.path_hash)
 
 
-_COLUMNS = len(Columns._fields)
-_ROW = f"({', '.join('?' * _COLUMNS)})"
+COLUMNS = len(Columns._fields)
+_ROW = f"({', '.join('?' * COLUMNS)})"
 
 
 class TestTable:
@@ -100,10 +100,10 @@ class TestTable:
             self._database.begin()
 
     def _write(self, db: sqlite3.Connection) -> None:
-        values, whole = self._values, len(self._values) // (_COLUMNS * _WIDE) * _COLUMNS * _WIDE
+        values, whole = self._values, len(self._values) // (COLUMNS * _WIDE) * COLUMNS * _WIDE
         several = ", ".join([_ROW] * _WIDE)
-        db.executemany(f"INSERT INTO tests VALUES {several}", _parts(values[:whole], _COLUMNS * _WIDE))
-        db.executemany(f"INSERT INTO tests VALUES {_ROW}", _parts(values[whole:], _COLUMNS))
+        db.executemany(f"INSERT INTO tests VALUES {several}", _parts(values[:whole], COLUMNS * _WIDE))
+        db.executemany(f"INSERT INTO tests VALUES {_ROW}", _parts(values[whole:], COLUMNS))
         self._values = []
 
 
