@@ -360,6 +360,9 @@ def test_deals_are_closed_once_and_the_oldest_is_forgotten() -> None:
     for req in range(MOST_DEALS + 1):
         deals.open(req, ME, YOU)
     assert [deals.is_open(req, ME, YOU) for req in (0, 1, MOST_DEALS)] == [False, True, True]
+    deals.open(7, YOU, ME)
+    assert deals.close_to(ME) == [(7, YOU)]
+    assert (deals.is_open(7, YOU, ME), deals.is_open(1, ME, YOU)) == (False, True)
     deals.forget(ME)
     assert not deals.is_open(1, ME, YOU)
 

@@ -11,6 +11,7 @@ import pytest
 
 from score_embed.fleet import tickets
 from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.conversation import Effect
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.client.reporting import Batches
 from score_embed.fleet.messages import (
@@ -19,6 +20,7 @@ from score_embed.fleet.messages import (
     Ack,
     Alive,
     Empty,
+    FromServer,
     Hello,
     Pair,
     Pairs,
@@ -26,6 +28,7 @@ from score_embed.fleet.messages import (
     Rejoin,
     Result,
     Results,
+    Settled,
     Stored,
     encode,
 )
@@ -220,6 +223,31 @@ def test_without_an_address_pairs_go_by_way_of_the_server() -> None:
     assert not any(send.address for send in gifts)
     assert line.server.counts["relayed"] == len(gifts) / 2  # to the server, and from it
     assert len(set(line.done[1])) == 200
+
+
+def test_who_has_given_to_one_that_is_gone_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gift that never arrives: its giver need not wait until it may ask what became of it."""
+    line = Line(a=200)
+    one, two = line.join("one"), line.join("two")
+    hear = two.receive
+
+    def hear_the_server(message: FromServer, now: float, direct: bool = False) -> list[Effect]:
+        return [] if direct else hear(message, now)
+
+    monkeypatch.setattr(two, "receive", hear_the_server)
+    while not any(send.address for send in line.messages):
+        line.step(0.0)
+    for name, client in (("two", two), ("one", one)):
+        line.to_run.pop(name, None)
+        line.carry_out(name, client.leave(line.now, broken=True))
+        line.settle()
+    assert (two.state, one.state) == (ClientState.STOPPED, ClientState.STOPPED)
+    settled = [send.message for send in line.messages if isinstance(send.message, Settled)]
+    assert Settled(one.peer, settled[-1].req, two.peer, taken=False) == settled[-1]
+    line.join("three")
+    for _ in range(300):
+        line.step()
+    assert len(line.done[1]) == len(set(line.done[1])) == 200
 
 
 def test_a_stranger_is_asked_to_join_and_has_nothing_to_report() -> None:

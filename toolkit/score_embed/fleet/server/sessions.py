@@ -99,6 +99,13 @@ class Deals:
             del self._open[giver]
         return True
 
+    def close_to(self, receiver: Peer) -> list[tuple[int, Peer]]:
+        """It takes no more: this life of it is over. Returns the REQs of its deals, each with the giver."""
+        off = [(req, giver) for giver, deals in self._open.items() for req, to in deals if to == receiver]
+        for req, giver in off:
+            self.close(req, giver, receiver)
+        return off
+
     def forget(self, giver: Peer) -> None:
         """It gives no more: this life of it is over."""
         self._open.pop(giver, None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from score_embed.fleet.messages import FromServer, Peer, Results, Stored
+from score_embed.fleet.messages import FromServer, Peer, Results, Settled, Stored
 from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, Status, Timing, Wake
 from score_embed.fleet.server.admission import Admission, Expel
@@ -59,6 +59,8 @@ class StatusTable:
             del self.sessions[session.peer.client]
             self.ended[session.peer.client] = session.peer.incarnation
             self.deals.forget(session.peer)
+            for req, giver in self.deals.close_to(session.peer):  # who has given, and leaves, need not ask
+                self.say_then(Settled(giver, req, session.peer, taken=False))
         matcher = self.campaign_of(session).matcher
         if session.status is Status.BUSY:
             matcher.can_give(session)
