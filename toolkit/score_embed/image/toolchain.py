@@ -89,7 +89,11 @@ HEAP_NAMES = tuple(
 # gcc sees the whole runtime at once: what every probe calls can become part of it, and probes that a program does not
 # use are left out.
 _WHOLE = ("-flto=1", "-flto-partition=one")
-_SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
+# What gcc 12 does for time in spite of -Os: it copies code, and keeps in registers what is near.
+_SMALL = (
+    *("-fno-ipa-cp", "-fno-thread-jumps", "-fno-move-loop-invariants", "-fno-caller-saves", "-fno-schedule-insns2"),
+    *("-fno-if-conversion", "-fno-tree-tail-merge", "-fno-tree-dominator-opts"),
+)
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
