@@ -105,6 +105,17 @@ def test_questions_are_asked_on_the_way(tmp_path: Path) -> None:
         assert any(left.pending for left in ended.left)
 
 
+def test_a_round_follows_what_others_have_run(tmp_path: Path) -> None:
+    """What was run again for somebody else is no test of the campaign, and the next test is not run apart for it."""
+    with worker_of("bench/tokenizer.c", tmp_path) as (worker, pair):
+        of, begin = rounds_of(worker, most=ROOM._replace(tests=40)), large(worker, pair)
+        before = undisturbed(worker, of, begin, DEPTH_FIRST)
+        worker.runner.replay(0, begin.input)
+        after = whole(of.go(begin, DEPTH_FIRST, 100, 1))
+        assert after.begun is None  # what it covered is known
+        assert after.tests == before.tests
+
+
 class Noted:
     """Stands for the notes of what is in work: the first question must not be asked."""
 

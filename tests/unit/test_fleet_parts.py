@@ -9,7 +9,7 @@ import pytest
 
 from score_embed.errors import UsageError
 from score_embed.fleet.client.queue import Stack, split
-from score_embed.fleet.client.reporting import Batches, room
+from score_embed.fleet.client.reporting import ROOM, Batches
 from score_embed.fleet.client.sharing import Sharing
 from score_embed.fleet.messages import (
     MAX_DROP,
@@ -73,7 +73,7 @@ def test_no_batch_is_too_big_for_a_frame() -> None:
     for number in range(60):
         size = rng.choice((10, 300, 100_000, MAX_INPUT))
         children: list[Pair] = []
-        while room(len(children), size * len(children)) and rng.random() > 0.001:
+        while len(children) < ROOM[0] and size * len(children) < ROOM[1] and rng.random() > 0.001:
             children.append(pair(10_000 * number + len(children) + 1, bytes(size)))
         children.append(pair(10_000 * number + 9_999, bytes(size)))  # for the rest
         batches.add(result(10_000 * number, *children, payload=bytes(rng.choice((0, MAX_PAYLOAD)))))

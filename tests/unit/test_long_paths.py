@@ -146,6 +146,30 @@ def test_a_path_of_many_branches_does_not_hold_up_the_end() -> None:
     assert [child.neg_limit for child in recorded(made, left, path)] == [1, 2001]
 
 
+def test_what_takes_longer_is_not_asked_between_any_two() -> None:
+    """A client listens to its server then. Once it wants the end it is asked each time."""
+    made = search(SITES, DATA, Chain(SmtLayer()))
+    pair, path = next_pair(made), wide(4)
+    looks: list[bool] = []
+
+    def stop() -> bool:
+        looks.append(len(looks) > 0)
+        return looks[-1]
+
+    made.explorer.stop_if(stop, pause=1000.0)
+    assert len(recorded(made, pair, path)) == 4
+    assert looks == [False]
+    made.explorer.stop_if(stop, pause=1000.0)
+    (left,) = recorded(made, pair, path)
+    assert (looks, left.neg_limit) == ([False, True], 0)
+    recorded(made, left, path)
+    assert looks == [False, True, True]
+    looks.clear()
+    made.explorer.stop_if(stop, pause=0.0)
+    assert len(recorded(made, left, path)) == 2  # a flip, and the rest of the path
+    assert looks == [False, True]
+
+
 def test_neither_does_the_way_to_a_flip_that_waits() -> None:
     """Its path is followed once more, and the end comes before its condition is there."""
     made = search(SITES, DATA, default_chain())
@@ -193,9 +217,7 @@ def test_a_run_brings_as_many_children_as_there_is_room_for() -> None:
     """And no more bytes of them: what is left is the rest of the path."""
 
     def explored(room: tuple[int, int]) -> list[tuple[int, int]]:
-        explorer = Explorer(
-            Trail(SITES), Chain(SmtLayer()), room=lambda count, bytes_: count < room[0] and bytes_ < room[1]
-        )
+        explorer = Explorer(Trail(SITES), Chain(SmtLayer()), room=room)
         made = Search(explorer, Queue(DepthFirst()), [DATA])
         return [(child.neg_limit, len(child.targets)) for child in recorded(made, next_pair(made), wide(4))]
 
@@ -207,7 +229,7 @@ def test_a_run_brings_as_many_children_as_there_is_room_for() -> None:
 
 def test_flips_that_wait_take_room_too() -> None:
     gate = Gate(SmtLayer())
-    explorer = Explorer(Trail(SITES), Chain(gate, gate=gate, limit=Limit()), room=lambda count, bytes_: bytes_ < 9)
+    explorer = Explorer(Trail(SITES), Chain(gate, gate=gate, limit=Limit()), room=(99, 9))
     made = Search(explorer, Queue(DepthFirst()), [DATA])
     children = recorded(made, next_pair(made), wide(4))
     assert [(child.neg_limit, child.pending) for child in children] == [(0, 1), (1, 1), (2, 1), (3, 0)]

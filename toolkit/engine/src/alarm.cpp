@@ -17,9 +17,19 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+bool Glance::rings() {
+    double at = now();
+    if (at < next_) return false;
+    if (nb::cast<bool>(wants_end_())) return true;
+    next_ = at + pause_;
+    return false;
+}
+
 bool rings(nb::handle stop) {
     Alarm *alarm;
-    return nb::try_cast(stop, alarm, false) ? alarm->rings() : nb::cast<bool>(stop());
+    if (nb::try_cast(stop, alarm, false)) return alarm->rings();
+    Glance *glance;
+    return nb::try_cast(stop, glance, false) ? glance->rings() : nb::cast<bool>(stop());
 }
 
 void Terminator::begin(nb::object stop) {
@@ -51,6 +61,9 @@ void add_alarms(nb::module_ &m) {
         .def_rw("deadline", &Alarm::deadline)
         .def("is_over", [](const Alarm &self) { return self.is_over(now()); })
         .def("__call__", &Alarm::rings);
+    nb::class_<Glance>(m, "Glance")
+        .def(nb::init<nb::object, double>(), nb::arg("wants_end"), nb::arg("pause"))
+        .def("__call__", &Glance::rings);
     nb::class_<Terminator>(m, "Terminator")
         .def(nb::init<>())
         .def_static("interrupt", &Terminator::interrupt)

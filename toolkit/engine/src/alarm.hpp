@@ -47,7 +47,18 @@ class Alarm {
     }
 };
 
-bool rings(nanobind::handle stop);  // an alarm, or what Python calls
+// What Python says of the end, asked so seldom that it may be asked between any two conditions.
+class Glance {
+  public:
+    Glance(nanobind::object wants_end, double pause) : wants_end_(std::move(wants_end)), pause_(pause) {}
+    bool rings();
+
+  private:
+    nanobind::object wants_end_;
+    double pause_, next_ = 0;  // seconds; when it is asked again, unless it wanted the end
+};
+
+bool rings(nanobind::handle stop);  // an alarm, a glance, or what Python calls
 
 // What a solver asks now and then whether it is to end. A handler of signals may raise, and then the solver's own
 // binding would lose what was raised and go on. So handlers are called here, and what they raise is kept until the

@@ -42,7 +42,10 @@ int smallest(const ByteSet &values) {  // -1: there is none
 
 // How an explorer derives flips, see _core.pyi.
 struct Asked {
-    nb::object stop, room;
+    using Room = std::pair<u64, u64>;  // children, and bytes of their inputs
+
+    nb::object stop;
+    std::optional<Room> room;
     bool decides = false, may_wait = false, is_checked = false;
 };
 
@@ -180,11 +183,11 @@ class Descent final : public Follower, public DescentSide, Visitor {
 
     // May there be one child more?
     bool has_room() {
-        if (asked.room.is_none()) return true;
+        if (!asked.room) return true;
         Now &now = *now_;
         for (; now.counted < now.found.children.size(); ++now.counted)
             now.bytes += pair_of(now.found.children[now.counted]).input.size();
-        return nb::cast<bool>(asked.room(now.counted, now.bytes));
+        return now.counted < asked.room->first && now.bytes < asked.room->second;
     }
 
     void reached(std::size_t index, const ConditionPtr &condition) override {
@@ -361,9 +364,9 @@ void add_descents(nb::module_ &m) {
         });
     nb::class_<Descent>(m, "Descent")
         .def(nb::init<nb::object>())
-        .def("heed", [](Descent &self, nb::object stop, nb::object room, bool decides_bytes, bool may_wait,
-                        bool checked) {
-            self.asked = {std::move(stop), std::move(room), decides_bytes, may_wait, checked};
+        .def("heed", [](Descent &self, nb::object stop, std::optional<Asked::Room> room, bool decides_bytes,
+                        bool may_wait, bool checked) {
+            self.asked = {std::move(stop), room, decides_bytes, may_wait, checked};
         }, nb::kw_only(), nb::arg("stop"), nb::arg("room").none(), nb::arg("decides_bytes"), nb::arg("may_wait"),
            nb::arg("checked"))
         .def_prop_rw("origin", [](const Descent &self) { return self.origin; },

@@ -67,9 +67,7 @@ class Runner:
     def begin(self, pair: Pair, number: int, prefix: bytes) -> Run:
         """Let the target run a pair. `prefix`: the events it will most likely begin with."""
         data = self.grown(pair.input)
-        if self._attempted:
-            self.target.forget_coverage()
-            self._attempted = False
+        self._leave_attempts()
         test = self.run_of(pair, number, data, prefix)
         self.target.begin(test)
         return test
@@ -84,7 +82,14 @@ class Runner:
 
     def lend(self, target: WiredTarget) -> Lent | None:
         """The running target, for tests of the campaign. None: the next one has to be begun here."""
-        return None if self._attempted else target.lend(self._max_branches)
+        self._leave_attempts()
+        return target.lend(self._max_branches)
+
+    def _leave_attempts(self) -> None:
+        """A test of the campaign comes next."""
+        if self._attempted:
+            self.target.forget_coverage()
+            self._attempted = False
 
     def is_there(self) -> None:
         """The target has just run a test to its end."""

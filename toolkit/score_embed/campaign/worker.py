@@ -47,7 +47,7 @@ class Tested(NamedTuple):
 
 class Worker:
     def __init__(
-        self, target: Target, settings: config.Settings, image: Image, room: Callable[[int, int], bool] | None = None
+        self, target: Target, settings: config.Settings, image: Image, room: tuple[int, int] | None = None
     ) -> None:
         """`room`: see Explorer."""
         self._target = target

@@ -876,6 +876,14 @@ class Alarm:
     def __call__(self) -> bool:
         """The test in work is to be broken off."""
 
+@final
+class Glance:
+    """What somebody says of the end, asked between any two conditions, and so not each time."""
+
+    def __init__(self, wants_end: Callable[[], bool], pause: float) -> None:
+        """`pause`: seconds for which it is not asked again, unless it wants the end."""
+    def __call__(self) -> bool: ...
+
 class Terminator:
     """What a solver asks now and then whether it is to end. Handlers of signals are called here, and what they raise is
     kept until the question is over. Between `end` and `begin` it says yes."""
@@ -928,14 +936,14 @@ class Descent:
         self,
         *,
         stop: Callable[[], bool],
-        room: Callable[[int, int], bool] | None,
+        room: tuple[int, int] | None,
         decides_bytes: bool,
         may_wait: bool,
         checked: bool,
     ) -> None:
-        """How flips are derived from now on. `stop`: whether no more answers are wanted; `room`: may a run that has so
-        many children, of so many bytes, have one more; `decides_bytes`: byte sets are the first to be asked;
-        `may_wait`: a question of very many conditions waits; `checked`: for tests."""
+        """How flips are derived from now on. `stop`: whether no more answers are wanted; `room`: with so many children,
+        or so many bytes of their inputs, a run leaves a pair for the rest; `decides_bytes`: byte sets are the first to
+        be asked; `may_wait`: a question of very many conditions waits; `checked`: for tests."""
     def shared(self, trail: Trail, pair: Pair, /) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
     def went_as_predicted(self, trail: Trail, pair: Pair, /) -> bool:

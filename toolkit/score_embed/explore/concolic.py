@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
-from score_embed.engine._core import Derived, Descent, Followed, Origin, reasons_are
+from score_embed.engine._core import Derived, Descent, Followed, Glance, Origin, reasons_are
 from score_embed.explore.asking import Asker, Asks
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.flips import Flips, Notes, Outcome, Route, Routes, no_notes
@@ -50,11 +50,11 @@ class Explorer:
         trail: Trail,
         chain: Chain,
         bounds: Bounds | None = None,
-        room: Callable[[int, int], bool] | None = None,
+        room: tuple[int, int] | None = None,
         asks: Callable[[Chain, Descent], Asks] = Asker,
     ) -> None:
-        """`room`: may a run that has so many children, of so many bytes, have one more? `asks`: what becomes of a
-        flip."""
+        """`room`: with so many children, or so many bytes of their inputs, a run leaves a pair for the rest. `asks`: what
+        becomes of a flip."""
         self._chain, self._room = chain, room
         self._trail = trail
         self._routes = Routes()
@@ -83,9 +83,10 @@ class Explorer:
         """Of the path that was followed last."""
         return self._trail.conditions
 
-    def stop_if(self, wanted: Callable[[], bool]) -> None:
-        """Ask no further questions when this says so; what was not asked waits."""
-        self._chain.stop = wanted
+    def stop_if(self, wanted: Callable[[], bool], pause: float | None = None) -> None:
+        """Ask no further questions when this says so; what was not asked waits. `pause`: seconds for which it is not
+        asked again."""
+        self._chain.stop = wanted if pause is None else Glance(wanted, pause)
         self._heed()
 
     def _heed(self) -> None:

@@ -18,6 +18,7 @@ from score_embed.fleet.messages import MAX_PAIRS, Alive, Pair, Result, Results, 
 from score_embed.fleet.protocol import Timing
 
 MAX_CHILDREN = 1 << 20  # bytes of a test's children, but for the last two
+ROOM = MAX_PAIRS - 1, MAX_CHILDREN  # with so many children a test leaves a pair for the rest, and with so many bytes
 _OVERHEAD = 32  # bytes of a pair or a result besides its data, about
 
 
@@ -178,11 +179,6 @@ class Reporting:
 
     def say_alive(self) -> None:
         self._conversation.say(Alive(self._conversation.peer, self._conversation.epoch, len(self._queue)))
-
-
-def room(children: int, size: int) -> bool:
-    """May a test that has so many children, of so many bytes, have one more? Else it leaves a pair for the rest."""
-    return children < MAX_PAIRS - 1 and size < MAX_CHILDREN
 
 
 def _slim(result: Result, done: set[bytes]) -> Result:

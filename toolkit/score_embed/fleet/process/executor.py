@@ -20,8 +20,8 @@ from score_embed.errors import ScoreError, TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
 from score_embed.fleet import messages
-from score_embed.fleet.client.reporting import MAX_CHILDREN, room
-from score_embed.fleet.messages import MAX_PAIRS, MAX_PAYLOAD, MAX_ROUND, Result
+from score_embed.fleet.client.reporting import ROOM
+from score_embed.fleet.messages import MAX_PAYLOAD, MAX_ROUND, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.job import ReadyJob
 from score_embed.fleet.process.payload import AnswerPayload, RoundPayload, TestPayload
@@ -32,6 +32,7 @@ from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
 
 _SELDOM = 0.1  # seconds between two reports of figures
+_GLANCE = 0.002  # … and between two looks at what the server wants, while a test is in work
 
 
 class Failed(NamedTuple):
@@ -50,7 +51,7 @@ class Ran(NamedTuple):
 
 def _most() -> Most:
     """So that a round goes into a result."""
-    return Most(MAX_ROUND, MAX_PAYLOAD, MAX_PAIRS - 1, MAX_CHILDREN)
+    return Most(MAX_ROUND, MAX_PAYLOAD, *ROOM)
 
 
 class Executor:
@@ -66,9 +67,9 @@ class Executor:
             stack.enter_context(beside_target(job.board))
             self._target = start_target(job.board, image.elf, image.build_id, confined)
             stack.callback(self._target.close)
-            self._worker = Worker(self._target, settings, image, room)
+            self._worker = Worker(self._target, settings, image, ROOM)
             self._close = stack.pop_all().close
-        self._worker.explorer.stop_if(wants_end)
+        self._worker.explorer.stop_if(wants_end, _GLANCE)
         vectors = VectorRuns(self._target, image.sites) if are_wanted(settings) else None
         self._vectors = VectorReports(vectors) if vectors is not None else None
         order = self._worker.order(vectors)
