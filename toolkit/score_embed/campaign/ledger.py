@@ -164,7 +164,7 @@ class Ledger:
     def enter_round(self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int) -> None:
         """The same of tests that the engine ran elsewhere. `layouts`: what their inputs consist of."""
         numbers = [self._record.layout(objects) for objects in layouts]
-        words = {test.verdict: test.verdict.value for test in tests}  # to ask an enum's member each time takes long
+        verdict, word = None, ""  # to ask an enum's member each time takes long
         new, redundant = Came.NEW.value, Came.REDUNDANT.value
         values: list[object] = []
         hashes, fresh = [], []
@@ -173,7 +173,9 @@ class Ledger:
             if is_new:
                 hashes.append(test.path_hash)
                 fresh.append(test.conditions)
-            end = words[test.verdict], test.code, signed(test.path_hash), is_new, new if is_new else redundant
+            if test.verdict is not verdict:
+                verdict, word = test.verdict, test.verdict.value
+            end = word, test.code, signed(test.path_hash), is_new, new if is_new else redundant
             values += (number, bytearray(test.input), *end, "", numbers[test.layout], test.output)
         self._enter_rows(values, len(tests), hashes, fresh, unchecked)
 
