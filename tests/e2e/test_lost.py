@@ -241,7 +241,7 @@ def test_a_campaign_that_lost_tests_does_not_end_with_0(
 # Whoever has the test in work is killed, in a process of its own ----------------------------------------------------
 
 # Imported by every Python that starts: who begins a test of x = 7 kills itself, as long as the mark is not there; of a
-# fleet's processes the client.
+# fleet's processes the client. The engine gets no target, since nobody can die within its tests.
 KILLER = """
 import os, signal, sys
 if "score_embed.cli.main" in sys.orig_argv:
@@ -256,6 +256,7 @@ if "score_embed.cli.main" in sys.orig_argv:
         return begin(self, pair, number, prefix)
 
     Runner.begin = begin_and_die
+    Runner.lend = lambda self, target: None
 """
 KILLER_OF_THE_FIRST = """
 import os, signal, sys
