@@ -53,8 +53,8 @@ class Explorer:
         room: tuple[int, int] | None = None,
         asks: Callable[[Chain, Descent], Asks] = Asker,
     ) -> None:
-        """`room`: with so many children, or so many bytes of their inputs, a run leaves a pair for the rest. `asks`: what
-        becomes of a flip."""
+        """`room`: with so many children, or so many bytes of their inputs, a run leaves a pair for the rest. `asks`:
+        what becomes of a flip."""
         self._chain, self._room = chain, room
         self._trail = trail
         self._routes = Routes()
