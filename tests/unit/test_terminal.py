@@ -187,9 +187,14 @@ def test_what_takes_more_to_lay_out_is_rich_s(grid: Grid) -> None:
     assert grid.lines() is None
 
 
+@pytest.mark.parametrize("force", [False, True], ids=["none", "dumb"])
 def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    force: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nor on one that cannot change what it shows."""
+    if force:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "dumb")
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with status.Steps("p on native") as steps:
@@ -204,6 +209,7 @@ def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
 def test_steps_are_one_line_that_changes_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = io.StringIO()
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("rich.console.Console", lambda stderr: Console(file=seen, force_terminal=True, width=80))
     with status.Steps("p on native") as steps:
         steps("parsing p.c")

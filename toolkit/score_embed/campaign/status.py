@@ -39,7 +39,7 @@ class _Line:
             from rich.live import Live
 
             console = Console(stderr=True)
-            if console.is_terminal:
+            if console.is_terminal and not console.is_dumb_terminal:  # on which nothing can change
                 self._live = Live(console=console, transient=True, auto_refresh=False)
                 self._live.start()
         return self
