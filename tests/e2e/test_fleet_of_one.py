@@ -78,7 +78,8 @@ if "client" in sys.orig_argv:
 HOW = {
     "one by one": f"{_CLIENTS}    executor.ClientRounds.go = lambda *arguments: None\n",
     "in rounds": "",
-    "in rounds with little room": f"{_CLIENTS}    executor.MAX_PAIRS, executor.MAX_CHILDREN = 5, 64\n",
+    "in rounds with little room": f"{_CLIENTS}    most = executor._most\n"
+    "    executor._most = lambda: most()._replace(pairs=4, waiting=64)\n",
     "in short rounds": f"{_CLIENTS}    executor.MAX_ROUND = 2\n",
     "in one round": f"{_CLIENTS}    from score_embed.campaign import rounds\n    rounds._SECONDS = 60\n",
 }

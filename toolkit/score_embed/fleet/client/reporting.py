@@ -17,8 +17,7 @@ from score_embed.fleet.client.queue import Queue
 from score_embed.fleet.messages import MAX_PAIRS, Alive, Pair, Result, Results, Stored
 from score_embed.fleet.protocol import Timing
 
-MAX_CHILDREN = 1 << 20  # bytes of a test's children, but for the last two
-ROOM = MAX_PAIRS - 1, MAX_CHILDREN  # with so many children a test leaves a pair for the rest, and with so many bytes
+ROOM = MAX_PAIRS - 1, 1 << 20  # with so many children, or bytes of them, a test leaves a pair for the rest
 _OVERHEAD = 32  # bytes of a pair or a result besides its data, about
 
 
