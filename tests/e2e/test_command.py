@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +143,27 @@ def test_what_a_thread_is_about_to_run_ends_with_what_all_run(monkeypatch: pytes
 
     monkeypatch.setattr(subprocess, "Popen", Late)
     assert command.run_command(["sleep", "1000"], 30.0).returncode == -signal.SIGTERM
+
+
+def test_what_a_thread_runs_after_ctrl_c_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has been given the work before, and comes to it later."""
+    is_over, close = threading.Event(), command.Workers.close
+
+    def work() -> int:
+        is_over.wait(30.0)
+        return command.run_command(["sleep", "1000"], 10.0).returncode
+
+    def close_later() -> None:
+        is_over.set()
+        close(pool)
+
+    tasks = []
+    with contextlib.suppress(KeyboardInterrupt), command.workers() as pool:
+        tasks.append(pool.begin(work))
+        monkeypatch.setattr(pool, "close", close_later)
+        raise KeyboardInterrupt
+    assert tasks[0].result() == -signal.SIGTERM
+    assert command.run_command(["true"], 10.0).returncode == 0
 
 
 @pytest.mark.usefixtures("heard")

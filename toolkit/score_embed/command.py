@@ -30,6 +30,7 @@ _GRACE = 2.0  # seconds to end
 _PAUSE = 0.01
 _RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
 _ENDS: list[None] = []  # as many as there were calls of `end_all`
+_WORK = threading.local()  # `ends`: so many there were when the thread got its work
 T = TypeVar("T")
 
 
@@ -51,7 +52,7 @@ def run_command(
     late = threading.Event()
     complaints = bytearray()
     errors = subprocess.STDOUT if merged else subprocess.PIPE
-    ends = len(_ENDS)
+    ends = getattr(_WORK, "ends", len(_ENDS))
     with contextlib.ExitStack() as stack:
         environment = stack.enter_context(_scratch()) if scratch else None
         with held():
@@ -76,7 +77,7 @@ def run_command(
         watch.daemon = True
         reader = Thread(target=_read, args=(process.stderr, complaints), daemon=True)
         try:
-            if len(_ENDS) > ends:  # just before it was known
+            if len(_ENDS) > ends:  # before it was known
                 _end(process)
             watch.start()
             reader.start()
@@ -167,7 +168,7 @@ class Workers:
     def __init__(self, most: int = 0) -> None:
         self._most = most or os.cpu_count() or 1
         self._lock = threading.Lock()
-        self._waiting: deque[Task[Any]] = deque()
+        self._waiting: deque[tuple[Task[Any], int]] = deque()
         self._threads: list[Thread] = []
         self._busy = 0  # threads that look for more when they are done
 
@@ -175,7 +176,7 @@ class Workers:
         """As soon as a thread is free."""
         task = Task(work)
         with self._lock:
-            self._waiting.append(task)
+            self._waiting.append((task, len(_ENDS)))
             if self._busy == self._most:
                 return task
             self._busy += 1
@@ -205,7 +206,7 @@ class Workers:
                 if not self._waiting:
                     self._busy -= 1
                     return
-                task = self._waiting.popleft()
+                task, _WORK.ends = self._waiting.popleft()
             task.run()
 
 
