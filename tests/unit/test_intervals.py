@@ -8,7 +8,7 @@ import random
 import pytest
 
 from score_embed.contract.words import Layer
-from score_embed.engine._core import interval_of, is_refuted, most_values
+from score_embed.engine._core import interval_of, is_excluded, is_refuted, most_values
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
 from score_embed.solve.chain import default_chain
@@ -181,3 +181,56 @@ def test_what_opaque_code_said_decides_nothing() -> None:
     ):
         assert wanted.deps
         assert wanted.origins == {3}
+
+
+NUMBER = build.concat(build.byte(0), build.byte(1))
+COMPARED = (Kind.EQ, Kind.ULT, Kind.SLT)
+BORDERS = (0, 1, 2, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF)
+
+
+def comparisons(draw: random.Random) -> Expr:
+    limit = const(draw.choice(BORDERS), 16)
+    sides = (NUMBER, limit) if draw.random() < 0.5 else (limit, NUMBER)
+    made = build.binary(draw.choice(COMPARED), *sides)
+    return made if draw.random() < 0.5 else build.negate(made)
+
+
+def test_comparisons_of_one_number_exclude_each_other_exactly_where_no_number_is_left() -> None:
+    """Also at the ends of signed and unsigned numbers: all inputs near a border are tried."""
+    draw, excluded = random.Random(5), 0
+    near = {(border + step) % 0x10000 for border in BORDERS for step in (-1, 0, 1)}
+    for _ in range(2000):
+        target, *several = [made for _ in range(6) if (made := comparisons(draw)).deps][: draw.randint(1, 6)]
+        inputs = (number.to_bytes(2, "big") for number in near)
+        has_one = any(all(evaluate(each, data) for each in (target, *several)) for data in inputs)
+        assert is_excluded(target, several) == (not has_one), (target, several)
+        excluded += not has_one
+    assert 500 < excluded < 1500
+
+
+def test_what_is_said_of_other_numbers_excludes_nothing() -> None:
+    below, other = build.binary(Kind.ULT, NUMBER, const(5, 16)), build.concat(build.byte(1), build.byte(2))
+    assert not is_excluded(below, [build.binary(Kind.ULT, const(9, 16), other)])
+    assert is_excluded(below, [build.binary(Kind.ULT, const(9, 16), NUMBER)])
+    assert is_excluded(below, [build.binary(Kind.ULT, const(9, 16), other), build.negate(below)])
+    product = build.binary(Kind.MUL, NUMBER, other)
+    assert is_excluded(build.binary(Kind.SLT, product, const(3, 16)), [build.binary(Kind.SLT, const(2, 16), product)])
+    # The interval of the number itself counts, too.
+    rest = build.binary(Kind.UREM, NUMBER, const(7, 16))
+    assert is_excluded(
+        build.binary(Kind.ULT, const(5, 16), rest), [build.negate(build.binary(Kind.EQ, rest, const(6, 16)))]
+    )
+
+
+def test_more_gaps_than_are_kept_exclude_nothing_that_is_there() -> None:
+    gaps = [build.negate(build.binary(Kind.EQ, NUMBER, const(2 * number, 16))) for number in range(300)]
+    inside = build.binary(Kind.ULT, NUMBER, const(200, 16))
+    assert not is_excluded(inside, gaps)
+    assert is_excluded(inside, [*gaps, build.binary(Kind.ULT, const(199, 16), NUMBER)])
+
+
+def test_that_nothing_is_between_two_neighbours_is_asked_of_nobody() -> None:
+    above, below = build.binary(Kind.SLT, const(0xFFFF, 16), NUMBER), build.binary(Kind.SLT, NUMBER, const(0, 16))
+    answer = default_chain().answer_cheaply(Query(below, {}, [above], bytes(2), (above,)))
+    assert answer is not None
+    assert (answer.result, answer.layer) == (Result.UNSAT, Layer.DOMAIN)

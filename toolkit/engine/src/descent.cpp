@@ -11,7 +11,6 @@
 #include "casters.hpp"
 #include "columns.hpp"
 #include "evaluate.hpp"
-#include "interval.hpp"
 #include "pairs.hpp"
 #include "question.hpp"
 
@@ -267,7 +266,7 @@ class Descent final : public Follower, public DescentSide, Visitor {
         }
         int value = smallest(left);
         bool is_bound = byte < 0 || slicer.binds(u32(byte));
-        if (byte < 0 ? !slicer.knows(bit_not(target)) && !is_refuted(target) : is_bound && value >= 0) return false;
+        if (byte < 0 ? !slicer.excludes(target, HEAVY) : is_bound && value >= 0) return false;
         if (is_bound && asked.may_wait && slicer.weight(target) > HEAVY) return false;
         if (is_over()) {
             PyErr_SetNone(questions().stopped.ptr());

@@ -9,6 +9,7 @@
 #include "chosen.hpp"
 #include "columns.hpp"
 #include "equality.hpp"
+#include "excluded.hpp"
 #include "finite.hpp"
 #include "interval.hpp"
 #include "known.hpp"
@@ -262,6 +263,9 @@ void add_layers(nb::module_ &m) {
         .def_prop_ro("models", [](const Proved &self) { return kept_in(self.models()); });
 
     m.def("is_refuted", [](Given condition) { return is_refuted(condition); });
+    m.def("is_excluded", [](Given target, const std::vector<Given> &several) {
+        return is_excluded(target, std::vector<Id>(several.begin(), several.end()));
+    });
     m.def("interval_of", [](Given expr) -> nb::object {
         Interval found = Intervals().of(expr);
         return nb::make_tuple(owned(number_of(found.least)), owned(number_of(found.most)));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "build.hpp"
 #include "columns.hpp"
+#include "excluded.hpp"
 
 namespace score {
 
@@ -93,6 +95,15 @@ std::size_t Slicer::weight(Id target) const {
     std::size_t found = 0;
     for (const GroupPtr &group : touched(node(target).deps)) found += group->conditions.size();
     return found;
+}
+
+bool Slicer::excludes(Id target, std::size_t most) const {
+    if (known_.count(bit_not(target))) return true;
+    static const std::vector<Id> none;
+    const std::vector<u32> indices = node(target).deps.indices();
+    auto found = indices.empty() ? group_of_.end() : group_of_.find(indices.front());
+    bool is_looked_at = found != group_of_.end() && found->second->conditions.size() <= most;
+    return is_excluded(target, is_looked_at ? found->second->conditions : none);
 }
 
 Deps Slicer::reach(Id target) const {

@@ -39,7 +39,9 @@ class Slicer {
     Slice slice(Id target) const;
     const ByteSet *values(u32 index) const;  // that conditions on this byte alone leave; null: there is none
     bool binds(u32 index) const { return group_of_.count(index); }  // whether a condition is on this byte and others
-    bool knows(Id condition) const { return known_.count(condition); }  // one over two bytes or more
+    // Whether no input satisfies a target over two bytes or more and those conditions that share its first byte, as
+    // far as that is seen at once (excluded.hpp). Of more than `most` conditions only the target's opposite is.
+    bool excludes(Id target, std::size_t most) const;
 
     const std::vector<Ref> &path() const { return path_; }  // what was added and said something new
 

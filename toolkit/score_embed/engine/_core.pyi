@@ -337,6 +337,10 @@ def interval_of(expr: Expr, /) -> tuple[int, int]:
 def is_refuted(condition: Expr, /) -> bool:
     """Whether no input makes the condition true, by the intervals of what it compares. False: not known."""
 
+def is_excluded(target: Expr, several: Sequence[Expr], /) -> bool:
+    """Whether no input satisfies the target and these conditions: the target by itself, with its opposite among them,
+    or by what comparisons with constants leave of the number that it compares. False: not known."""
+
 def most_values(expr: Expr, limits: Mapping[Expr, int], /) -> int:
     """No more than so many values; of a formula that is too deep, 2 to the power of its width. `limits`: a
     dictionary."""

@@ -16,9 +16,8 @@ from importlib.util import find_spec
 from msgspec import Struct, field
 
 from score_embed.contract.words import Layer
-from score_embed.engine._core import is_refuted
+from score_embed.engine._core import is_excluded
 from score_embed.errors import UsageError
-from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
@@ -45,7 +44,8 @@ class UnsoundAnswer(AssertionError):
 
 
 class DomainLayer:
-    """Byte sets and intervals. An empty intersection is unsat; a member is sat only if nothing else binds the byte."""
+    """Byte sets, intervals, and comparisons of one number with constants. An empty intersection is unsat; a member is
+    sat only if nothing else binds the byte."""
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
@@ -53,8 +53,7 @@ class DomainLayer:
     def solve(self, query: Query) -> Answer:
         index = query.target.only_byte
         if index < 0:
-            # No input is so, or the path says the opposite.
-            if is_refuted(query.target) or negate(query.target) in query.several:
+            if is_excluded(query.target, query.several):
                 return _REFUTED
             return self._inner.solve(query)
         left = query.sets.get(index, FULL) & byte_set(query.target)
