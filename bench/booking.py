@@ -103,7 +103,7 @@ class Reporter:
         if self._at_once == 1:
             told: TestPayload | RoundPayload = TestPayload(self._name, 0.0, _entry(first), None)
         else:
-            told = RoundPayload(self._name, 0.0, tuple(map(_path, ran)), (LAYOUT,), 0, None)
+            told = RoundPayload(self._name, 0.0, tuple(map(_path, ran)), (LAYOUT,), 0, 0, None)
         return Result(first.id, payloads.encode(told), tuple(left), len(ran))
 
     def _below(self, pair: Pair) -> tuple[Pair, ...]:

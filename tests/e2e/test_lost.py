@@ -154,14 +154,13 @@ def test_a_target_that_is_killed_once_costs_nothing(
 
 @pytest.mark.parametrize("ahead", [0, NativeTarget.ahead])
 def test_targets_that_the_engine_has_may_be_killed(ahead: int, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If other tests were sent along, it may have been their doing: the test is run alone, and nobody is to blame."""
+    """If other tests were sent along, too: each is run again, and none of them is to blame. One had two targets die."""
     monkeypatch.setattr(NativeTarget, "ahead", ahead)
     killed = kill_lent(monkeypatch, range(2, 1000, 2))
     found = campaign.run(settings(source))
     assert len(killed) >= 2
     check_exact(found)
-    assert found.summary.retried == len(killed) or ahead
-    assert 1 <= found.summary.retried <= len(killed)
+    assert found.summary.retried == len(killed) - bool(ahead)
 
 
 def test_targets_that_are_killed_again_and_again_cost_nothing(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ class TreeWork:
             return Ran((Result(pair.id, told(self._client, pair.id), tuple(left)),))
         *whole, last = ran
         tests = tuple(PathTest(one.id, Verdict.RETURN, 0, path_of(one.id), 3, 0, "") for one in whole)
-        data = payloads.encode(RoundPayload(self._client, 0.01, tests, ((),), 0, None))
+        data = payloads.encode(RoundPayload(self._client, 0.01, tests, ((),), 0, 0, None))
         first = *left[: len(left) - len(below)], last
         one = Result(last.id, told(self._client, last.id), below)
         return Ran((Result(pair.id, data, first, len(tests)), one))

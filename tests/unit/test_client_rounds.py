@@ -73,7 +73,7 @@ class Client(Executor):
 
 def a_round(tests: tuple[PathTest, ...] = TESTS, begun: bool = False, ranked: bool = True) -> Round:
     last = Begun(BEGUN, Run(10, b"")) if begun else None
-    return Round(tests, ((),), 3, [LATER, LEFT], RANKS if ranked else (), last, 12)
+    return Round(tests, ((),), 3, 2, [LATER, LEFT], RANKS if ranked else (), last, 12)
 
 
 def test_a_round_is_one_result_with_what_is_left() -> None:
@@ -85,7 +85,7 @@ def test_a_round_is_one_result_with_what_is_left() -> None:
     assert [child.id for child in found.children] == [LATER.id, LEFT.id]
     told = payloads.decode(found.payload)
     assert isinstance(told, RoundPayload)
-    assert (told.tests, told.unchecked, told.client, told.counted) == (TESTS, 3, "1", None)
+    assert (told.tests, told.unchecked, told.retried, told.client, told.counted) == (TESTS, 3, 2, "1", None)
     assert (client._tests, client.queue.runs) == (9, 12)
     client.queue.add(found.children)
     assert client.queue.take().id == LATER.id  # by the rank that it had in the round
@@ -106,7 +106,7 @@ def test_the_test_that_was_begun_has_a_result_of_its_own() -> None:
 
 
 def test_of_a_round_that_ends_at_once_there_is_only_the_test() -> None:
-    client = Client(Round((), (), 0, [], [], Begun(FIRST, Run(8, b"")), 1))
+    client = Client(Round((), (), 0, 0, [], [], Begun(FIRST, Run(8, b"")), 1))
     ran = client.run(client.taken(), may_round=True)
     assert [(one.id, one.payload) for one in ran.results] == [(FIRST.id, b"a test")]
     assert client.began == []  # it runs already
@@ -120,7 +120,7 @@ def test_what_was_run_before_the_target_was_lost_is_reported() -> None:
     assert BEGUN.id in [child.id for child in ran.results[0].children]
     assert ran.failed == (BEGUN.id, LOST)
     assert not client._in_work
-    client = Client(Round((), (), 0, [], [], Begun(FIRST, Run(8, b"")), 1), fails=True)
+    client = Client(Round((), (), 0, 0, [], [], Begun(FIRST, Run(8, b"")), 1), fails=True)
     with pytest.raises(TargetError):
         client.run(client.taken(), may_round=True)
 

@@ -47,7 +47,7 @@ def a_path(path: int, **fields: Any) -> PathTest:
 
 
 def a_round(*tests: PathTest, layouts: Sequence[tuple[Named, ...]] = (X,), client: str = "1") -> RoundPayload:
-    return RoundPayload(client, 0.5, tests, tuple(layouts), 4, None)
+    return RoundPayload(client, 0.5, tests, tuple(layouts), 4, 2, None)
 
 
 def result(*tests: PathTest, left: Sequence[Pair] = (), one: Pair = FIRST, **about: Any) -> Result:
@@ -78,6 +78,7 @@ def test_each_test_of_a_round_is_in_the_record(folder: Path) -> None:
         totals = campaign.ledger.totals
         assert (totals.runs, totals.paths) == (before.runs + 4, before.paths + 3)
         assert (totals.redundant, totals.unchecked) == (before.redundant + 1, before.unchecked + 4)
+        assert totals.retried == before.retried + 2
         assert (totals.conditions, totals.longest) == (before.conditions + 23, max(before.longest, 11))
         number = before.runs
     with Store.read(folder) as record:
@@ -104,7 +105,7 @@ def test_rounds_here_and_elsewhere_are_booked_alike(tmp_path: Path) -> None:
         with closing(Store.open(folder)) as record:
             ledger = CampaignRecord(record, b"image").ledger
             if elsewhere:
-                ledger.enter_round(tests, (X,), 4)
+                ledger.enter_round(tests, (X,), 4, 2)
             else:
                 number, layout = ledger.totals.runs, record.layout(X)
                 values = [
@@ -112,7 +113,7 @@ def test_rounds_here_and_elsewhere_are_booked_alike(tmp_path: Path) -> None:
                     *(number + 2, bytearray(b"ab"), "return", 0, 5, 0, "redundant", "", layout, "out"),
                     *(number + 3, bytearray(b"ab"), "exit", 2, 6, 1, "new", "", layout, "out"),
                 ]
-                brought: Any = SimpleNamespace(values=values, hashes=[5, 6], lengths=[4, 90, 7], unchecked=4)
+                brought: Any = SimpleNamespace(values=values, hashes=[5, 6], lengths=[4, 90, 7], unchecked=4, retried=2)
                 ledger.enter_ordinary(brought)
             ledger.commit()
             found.append((ledger.totals, list(record.tests()), record.path_hashes()))

@@ -1,5 +1,5 @@
-// Puts random slices to who decides some of them (equality.hpp, proved.hpp), under the sanitizers. Bytes have few
-// values, so that each answer is compared with all combinations of them.
+// Puts random slices to who decides some of them (equality.hpp, proved.hpp, excluded.hpp), under the sanitizers. Bytes
+// have few values, so that each answer is compared with all combinations of them.
 // Usage: score_fuzz_slices SEED ROUNDS. Prints how many slices were decided, how many were given up, and how many were
 // known of others; 0 must be left at the end.
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "build.hpp"
 #include "columns.hpp"
 #include "equality.hpp"
+#include "excluded.hpp"
 #include "proved.hpp"
 
 using namespace score;
@@ -45,6 +46,25 @@ class Round {
         Decided found = equality.solve(comparisons, slice.target, slice.sets, data());
         (found.result == Decided::GAVE_UP ? given_up : decided) += 1;
         judge(slice, found);
+    }
+
+    void exclusions(u64 &decided) {
+        constexpr Kind KINDS[] = {Kind::EQ, Kind::ULT, Kind::SLT};
+        Ref number = word(2 + unsigned(below(3)));
+        std::vector<Ref> conditions;
+        for (u64 count = 2 + below(6); count; --count) {
+            input_[APART * below(BYTES)] = u8(below(VALUES));
+            unsigned width = node(number).width;
+            Ref limit = constant((evaluate(number, data()) + below(3) - 1) & mask<u128>(width), width);
+            Kind kind = KINDS[below(3)];
+            Ref made = below(2) ? binary(kind, number, limit) : binary(kind, limit, number);
+            if (node(made).deps) conditions.push_back(below(2) ? made : bit_not(made));
+        }
+        if (conditions.empty()) return;
+        Slice slice = taken(conditions);
+        if (!is_excluded(slice.target, slice.several)) return;
+        ++decided;
+        judge(slice, {Decided::UNSAT, {}});
     }
 
     void proved(u64 &known) {
@@ -167,7 +187,7 @@ int main(int count, char **words) {
     u64 decided = 0, given_up = 0, known = 0;
     for (u64 i = 0; i < rounds; ++i) {
         Round round(seed + i);
-        for (int k = 0; k < 8; ++k) round.equalities(decided, given_up);
+        for (int k = 0; k < 8; ++k) round.equalities(decided, given_up), round.exclusions(decided);
         round.proved(known);
     }
     std::printf("%llu decided, %llu given up, %llu known, %zu left\n", static_cast<unsigned long long>(decided),

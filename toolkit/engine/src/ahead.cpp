@@ -15,6 +15,7 @@ constexpr unsigned LEAST_ALONE = 15;         // tests after one that a target di
 constexpr unsigned MOST_ALONE = 4095;        // long as some hundred
 constexpr double SLOW = 0.02;                // seconds: what is won is nothing then, and others wait
 constexpr unsigned SLOW_ALONE = 16;
+constexpr std::size_t MOST_ENDS = 256;  // others may run the tests, in a fleet: then nobody hears of them here
 
 std::size_t size_of(const Request &request, const Result &result) {
     return OVERHEAD + request.data.size() + request.prefix.size() + result.events.size() + result.output.size();
@@ -80,5 +81,23 @@ void Ahead::went_well(bool told, double seconds) {
 }
 
 void Ahead::went_wrong() { alone_ = penalty_ = std::min(4 * penalty_ + LEAST_ALONE, MOST_ALONE); }
+
+void Unanswered::add(std::vector<PairId> tests) {
+    if (ends_.size() >= MOST_ENDS) ends_.erase(ends_.begin());
+    ends_.emplace_back(tests.begin(), tests.end());
+}
+
+u64 Unanswered::was_answered(const PairId &test) {
+    for (std::set<PairId> &tests : ends_) tests.erase(test);
+    std::size_t before = ends_.size();
+    auto is_empty = [](const std::set<PairId> &tests) { return tests.empty(); };
+    ends_.erase(std::remove_if(ends_.begin(), ends_.end(), is_empty), ends_.end());
+    return before - ends_.size();
+}
+
+void Unanswered::was_guilty(const PairId &test) {
+    auto has_it = [&](const std::set<PairId> &tests) { return tests.count(test) != 0; };
+    ends_.erase(std::remove_if(ends_.begin(), ends_.end(), has_it), ends_.end());
+}
 
 }  // namespace score

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "decisions.hpp"
@@ -62,6 +63,21 @@ class Ahead {
     u64 next_ = 0;
     std::size_t bytes_ = 0;  // of what is kept, about
     unsigned alone_ = 0, penalty_ = 0;  // tests
+};
+
+// Ends of targets with several tests in them. Which one it was nobody can say, since a target writes what it has to say
+// of some at once. If none of them ends a target when it is run again, somebody else did.
+class Unanswered {
+  public:
+    // The target ended with these tests in it, none of which was answered.
+    void add(std::vector<PairId> tests);
+    // It has come to an end now. Returns how many ends of targets were nobody's doing, as is known now.
+    u64 was_answered(const PairId &test);
+    // It ends targets by itself.
+    void was_guilty(const PairId &test);
+
+  private:
+    std::vector<std::set<PairId>> ends_;  // for each the tests that were not run again yet
 };
 
 }  // namespace score

@@ -23,6 +23,7 @@ struct Brought {
     std::vector<u64> hashes{};   // of new paths
     std::vector<u64> lengths{};  // of each row's path, in conditions
     u64 redundant = 0, unchecked = 0;
+    u64 retried = 0;                  // tests under which a target had ended, and that came to an end on another
     u64 bytes_in = 0, bytes_out = 0;  // over the line
     std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason
 

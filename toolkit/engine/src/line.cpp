@@ -23,6 +23,7 @@ bool Exchange::send(const Line &line, View run) {
 
 bool Exchange::wait(const Line &line) {
     Session &on = line.on();
+    is_closed = false;
     if (!hear(on, {})) return false;  // what has come with the answer before
     if (on.result) return true;
     double end = now() + line.patience;
@@ -37,8 +38,10 @@ bool Exchange::wait(const Line &line) {
             if (PyErr_CheckSignals() < 0) nb::raise_python_error();
             continue;
         }
+        is_closed = ready > 0 && fds[0].revents & POLLHUP;
         if (ready <= 0 || fds[1].revents) return false;
         ssize_t size = read(line.in, arrived_.data(), arrived_.size());
+        is_closed = size == 0;
         if (size <= 0) return false;
         bytes_in += u64(size);
         if (!hear(on, {arrived_.data(), std::size_t(size)})) return false;

@@ -31,6 +31,7 @@ class Exchange {
 
     nanobind::bytes rest{"", 0};
     nanobind::object failure = nanobind::none();
+    bool is_closed = false;  // nobody is at the other end any more
     u64 bytes_in = 0, bytes_out = 0;
 
   private:

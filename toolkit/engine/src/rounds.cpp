@@ -62,12 +62,14 @@ struct Room {
 class Rounds {
   public:
     Rounds(nb::object explorer, nb::object trail, nb::object descent, nb::object queue, nb::object batch,
-           nb::object alarm, nb::object paths, nb::set covered, nb::object grow, nb::object layout, nb::object ends,
-           nb::object fresh, nb::object redundant, std::optional<std::pair<u64, u64>> room)
-        : held_{trail, descent, queue, batch, alarm, paths}, explorer_(std::move(explorer)), trail_(trail_of(trail)),
-          descent_(descent_of(descent)), queue_(queue_of(queue)), batch_(batch.is_none() ? nullptr : &batch_of(batch)),
-          alarm_(nb::cast<Alarm &>(alarm)), paths_(nb::cast<HashSet &>(paths)), covered_(std::move(covered)),
-          grow_(std::move(grow)),
+           nb::object alarm, nb::object paths, nb::object unanswered, nb::set covered, nb::object grow,
+           nb::object layout, nb::object ends, nb::object fresh, nb::object redundant,
+           std::optional<std::pair<u64, u64>> room)
+        : held_{trail, descent, queue, batch, alarm, paths, unanswered}, explorer_(std::move(explorer)),
+          trail_(trail_of(trail)), descent_(descent_of(descent)), queue_(queue_of(queue)),
+          batch_(batch.is_none() ? nullptr : &batch_of(batch)), alarm_(nb::cast<Alarm &>(alarm)),
+          paths_(nb::cast<HashSet &>(paths)), unanswered_(nb::cast<Unanswered &>(unanswered)),
+          covered_(std::move(covered)), grow_(std::move(grow)),
           layout_(std::move(layout)), fresh_(std::move(fresh)), redundant_(std::move(redundant)) {
         if (room) room_ = Room{room->first, room->second};
         for (auto [number, word] : nb::cast<nb::dict>(ends)) ends_[nb::cast<unsigned>(number)] = nb::borrow(word);
@@ -167,6 +169,7 @@ class Rounds {
         double begun = is_spent ? now() : 0;
         if (!exchange.send(line, runs) || !exchange.wait(line)) {
             if (is_spent) ahead.went_wrong();
+            if (is_spent && exchange.is_closed) unanswered_.add(ids_of(others, 0, &of.id));
             return false;
         }
         if (is_spent) collect(line, std::move(others), begun);
@@ -198,7 +201,10 @@ class Rounds {
         bool is_sound = is_good(*first), has_told = !first->coverage.empty();
         std::size_t seen = 0;
         for (auto &[id, lane, request] : others) {
-            if (!on.advance() || !behind_.wait(line)) break;
+            if (!on.advance() || !behind_.wait(line)) {
+                if (behind_.is_closed) unanswered_.add(ids_of(others, seen));
+                break;
+            }
             const std::shared_ptr<Result> &result = on.result;
             has_told |= !result->coverage.empty();
             if (!is_good(*result)) break;
@@ -209,6 +215,13 @@ class Rounds {
         is_spent = seen < others.size();
         if (!is_spent) return ahead.went_well(has_told, now() - begun);
         ahead.went_wrong();
+    }
+
+    static std::vector<PairId> ids_of(const std::vector<Along> &all, std::size_t from, const PairId *first = nullptr) {
+        std::vector<PairId> found;
+        if (first) found.push_back(*first);
+        for (std::size_t i = from; i < all.size(); ++i) found.push_back(all[i].id);
+        return found;
     }
 
     // The target is as good as it was before.
@@ -243,15 +256,12 @@ class Rounds {
         const Trail &path = trail_.path();
         bool is_told = path.counted == result.end.conditions && path.operand_hash() == result.end.operand_hash;
         if (found.followed != Followed::WHOLE || path.diverged || !path.decoded().notes.empty() ||
-            !path.decoded().disagreements.empty() || !is_told || !descent_.went_as_predicted(path, of)) {
+            !path.decoded().disagreements.empty() || !is_told || !descent_.went_as_predicted(path, of) ||
+            !has_room(found.children.size())) {
             derived = nb::cast(std::move(found));
             return Halt::DERIVED;
         }
         nb::list children = found.children;
-        if (!has_room(children.size())) {
-            derived = nb::cast(std::move(found));
-            return Halt::DERIVED;
-        }
         if (found.run.is_none())
             for (auto [index, reason] : found.unflipped) ++brought_.unflipped[index * 4 + u64(reason)];
         if (!found.run.is_none()) explorer_.attr("settle")(nb::cast(std::move(found)));
@@ -280,6 +290,7 @@ class Rounds {
             ++brought_.redundant;
         brought_.lengths.push_back(end.conditions);
         brought_.unchecked += end.unchecked;
+        brought_.retried += unanswered_.was_answered(pair_of(pair).id);
         View input(used.c_str(), result.input_used ? used.size() : 0);
         brought_.add_row(number_++, input, ends_[end.verdict], end.code, end.path_hash, is_new,
                          is_new ? fresh_ : redundant_, layout(), result.output);
@@ -300,7 +311,7 @@ class Rounds {
         return known_;
     }
 
-    std::array<nb::object, 6> held_;
+    std::array<nb::object, 7> held_;
     nb::object explorer_;
     TrailSide &trail_;
     DescentSide &descent_;
@@ -308,6 +319,7 @@ class Rounds {
     BatchSide *batch_;  // null: nobody keeps a record of what waits
     Alarm &alarm_;
     HashSet &paths_;
+    Unanswered &unanswered_;
     nb::set covered_;
     nb::object grow_, layout_, fresh_, redundant_;
     std::array<nb::object, VERDICTS> ends_{};  // the words of ordinary ends
@@ -331,6 +343,11 @@ void add_rounds(nb::module_ &m) {
         }, nb::arg("known") = nb::make_tuple())
         .def("add", &HashSet::add);
 
+    nb::class_<Unanswered>(m, "Unanswered")
+        .def(nb::init<>())
+        .def("was_answered", [](Unanswered &self, nb::handle pair) { return self.was_answered(pair_of(pair).id); })
+        .def("was_guilty", [](Unanswered &self, nb::handle pair) { self.was_guilty(pair_of(pair).id); });
+
     nb::enum_<Halt>(m, "Halt")
         .value("ENOUGH", Halt::ENOUGH)
         .value("EMPTY", Halt::EMPTY)
@@ -351,6 +368,7 @@ void add_rounds(nb::module_ &m) {
         .def_ro("lengths", &Brought::lengths)
         .def_ro("redundant", &Brought::redundant)
         .def_ro("unchecked", &Brought::unchecked)
+        .def_ro("retried", &Brought::retried)
         .def_ro("bytes_in", &Brought::bytes_in)
         .def_ro("bytes_out", &Brought::bytes_out)
         .def_prop_ro("unflipped", [](const Brought &self) {
@@ -360,11 +378,13 @@ void add_rounds(nb::module_ &m) {
             return found;
         });
     nb::class_<Rounds>(m, "Rounds")
-        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::set,
-                      nb::object, nb::object, nb::object, nb::object, nb::object, std::optional<std::pair<u64, u64>>>(),
+        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
+                      nb::set, nb::object, nb::object, nb::object, nb::object, nb::object,
+                      std::optional<std::pair<u64, u64>>>(),
              nb::kw_only(), nb::arg("explorer"), nb::arg("trail"), nb::arg("descent"), nb::arg("queue"),
-             nb::arg("batch").none(), nb::arg("alarm"), nb::arg("paths"), nb::arg("covered"), nb::arg("grow"),
-             nb::arg("layout"), nb::arg("ends"), nb::arg("new"), nb::arg("redundant"), nb::arg("room").none())
+             nb::arg("batch").none(), nb::arg("alarm"), nb::arg("paths"), nb::arg("unanswered"), nb::arg("covered"),
+             nb::arg("grow"), nb::arg("layout"), nb::arg("ends"), nb::arg("new"), nb::arg("redundant"),
+             nb::arg("room").none())
         .def("go", &Rounds::go)
         .def("take", &Rounds::take)
         .def_ro("pair", &Rounds::pair)

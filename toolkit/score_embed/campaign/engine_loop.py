@@ -63,6 +63,7 @@ class EngineLoop:
             batch=batch,
             alarm=alarm,
             paths=paths,
+            unanswered=worker.unanswered,
             covered=worker.covered,
             grow=worker.runner.grown,
             layout=layout,

@@ -159,9 +159,12 @@ class Ledger:
         """Book tests that the engine ran here: they took paths, and there is nothing else to say of them."""
         is_new = brought.values[_IS_NEW::COLUMNS]
         fresh = list(itertools.compress(brought.lengths, is_new))
-        self._enter_rows(brought.values, len(is_new), brought.hashes, fresh, brought.unchecked)
+        self._enter_rows(brought.values, len(is_new), brought.hashes, fresh)
+        self._add_counts(brought.unchecked, brought.retried)
 
-    def enter_round(self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int) -> None:
+    def enter_round(
+        self, tests: Sequence[PathTest], layouts: Sequence[tuple[Named, ...]], unchecked: int, retried: int
+    ) -> None:
         """The same of tests that the engine ran elsewhere. `layouts`: what their inputs consist of."""
         numbers = [self._record.layout(objects) for objects in layouts]
         verdict, word = None, ""  # to ask an enum's member each time takes long
@@ -177,17 +180,19 @@ class Ledger:
                 verdict, word = test.verdict, test.verdict.value
             end = word, test.code, signed(test.path_hash), is_new, new if is_new else redundant
             values += (number, bytearray(test.input), *end, "", numbers[test.layout], test.output)
-        self._enter_rows(values, len(tests), hashes, fresh, unchecked)
+        self._enter_rows(values, len(tests), hashes, fresh)
+        self._add_counts(unchecked, retried)
 
-    def _enter_rows(
-        self, values: Sequence[object], tests: int, hashes: Sequence[int], fresh: Sequence[int], unchecked: int
-    ) -> None:
+    def _add_counts(self, unchecked: int, retried: int) -> None:
+        self.totals.unchecked += unchecked
+        self.totals.retried += retried
+
+    def _enter_rows(self, values: Sequence[object], tests: int, hashes: Sequence[int], fresh: Sequence[int]) -> None:
         """`values`: of the tests' rows, one behind the other; `hashes`, `fresh`: of new paths, the second in
         conditions."""
         totals = self.totals
         totals.runs += tests
         totals.redundant += tests - len(hashes)
-        totals.unchecked += unchecked
         totals.paths += len(hashes)
         totals.conditions += sum(fresh)
         totals.longest = max(totals.longest, *fresh, 0)

@@ -80,6 +80,7 @@ class Round(NamedTuple):
     tests: tuple[PathTest, ...]
     layouts: tuple[tuple[Named, ...], ...]
     unchecked: int
+    retried: int
     left: Sequence[Pair]
     ranks: Sequence[bytes]
     begun: Begun | None
@@ -124,7 +125,8 @@ class ClientRounds:
             left.sort(key=lambda waiting: waiting[0], reverse=True)
         pairs, ranks = [waiting for _, waiting in left], () if is_deep else [rank for rank, _ in left]
         unchecked = sum(brought.unchecked for brought in self._brought)
-        return Round(*self._told(), unchecked, pairs, ranks, begun, search.state())
+        retried = sum(brought.retried for brought in self._brought)
+        return Round(*self._told(), unchecked, retried, pairs, ranks, begun, search.state())
 
     def _go_on(self, search: Search, loop: EngineLoop, pair: Pair, number: int) -> Begun | None:
         """From this pair on, until there is something to be finished, or enough. Questions are answered on the way:

@@ -17,7 +17,7 @@ from score_embed.campaign.running import Runner
 from score_embed.campaign.simpler import Simpler, Simplifier
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
 from score_embed.device.wired import WiredTarget
-from score_embed.engine._core import Lent
+from score_embed.engine._core import Lent, Unanswered
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.checking import Checker, Seen, Told
@@ -58,6 +58,7 @@ class Worker:
         self._settings, self._image = settings, image
         self.explorer = Explorer(self._trail(), default_chain(solver=settings.solver), self._bounds(), room)
         self.covered: set[int] = set()
+        self.unanswered = Unanswered()
         self._bugs: set[tuple[str, Place]] = set()
         self._said = LinkCounters()
         self._lost: TargetError | None = None
@@ -94,6 +95,10 @@ class Worker:
         run, finished, outcome = self.runner.finish(self.explorer.derive, pair, begun)
         if pair.pending:
             return Tested(run, finished, outcome, ())  # no test
+        if is_doubtful(finished):
+            self.unanswered.was_guilty(pair)
+        elif self.unanswered.was_answered(pair):
+            finished = finished._replace(retried=True)
         fresh = tuple(sorted(set(finished.coverage) - self.covered)) if finished.coverage else ()
         self.covered.update(fresh)
         return Tested(run, finished, outcome, fresh)

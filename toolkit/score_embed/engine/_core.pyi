@@ -1158,6 +1158,9 @@ class Brought:
     @property
     def unchecked(self) -> int: ...
     @property
+    def retried(self) -> int:
+        """Tests under which a target had ended, and that came to an end on another one."""
+    @property
     def bytes_in(self) -> int: ...
     @property
     def bytes_out(self) -> int: ...
@@ -1168,6 +1171,15 @@ class Brought:
 class _SettlingExplorer(_Explorer, Protocol):
     def settle(self, derived: Derived) -> None:
         """Book what came of a run, if one was begun. Its children are put into the queue afterwards."""
+
+class Unanswered:
+    """Ends of targets that had several tests in them, none of which was answered."""
+
+    def __init__(self) -> None: ...
+    def was_answered(self, pair: Pair, /) -> int:
+        """It has come to an end now. Returns how many ends of targets were nobody's doing, as is known now."""
+    def was_guilty(self, pair: Pair, /) -> None:
+        """It ends targets by itself."""
 
 class Rounds:
     """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
@@ -1186,6 +1198,7 @@ class Rounds:
         batch: PairBatch | None,
         alarm: Alarm,
         paths: HashSet,
+        unanswered: Unanswered,
         covered: set[int],
         grow: Callable[[bytes], bytes],
         layout: Callable[[], int],

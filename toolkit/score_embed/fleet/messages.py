@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 8
+VERSION = 9
 
 MAX_FRAME = 4 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it

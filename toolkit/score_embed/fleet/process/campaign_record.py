@@ -214,7 +214,7 @@ class CampaignRecord:
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         elif isinstance(told, RoundPayload):
             client.tests += len(told.tests)
-            ledger.enter_round(told.tests, told.layouts, told.unchecked)
+            ledger.enter_round(told.tests, told.layouts, told.unchecked, told.retried)
             self._sample(told)
             self.store.pairs.done(result.id, told.tests[0].path_hash)
         else:

@@ -134,7 +134,7 @@ class Executor:
         if found.begun is not None:
             children += self.queue.derived([found.begun.pair])
         counted = self._counted(children)
-        told = RoundPayload(self._client, seconds, found.tests, found.layouts, found.unchecked, counted)
+        told = RoundPayload(self._client, seconds, found.tests, found.layouts, found.unchecked, found.retried, counted)
         return Result(pair.id, payloads.encode(told), children, len(found.tests))
 
     def _test(self, pair: Pair, begun: Run, began: float) -> Result:

@@ -38,6 +38,7 @@ class RoundPayload(WireRecord, frozen=True, tag="round"):
     tests: Annotated[tuple[PathTest, ...], Meta(min_length=1, max_length=MAX_ROUND)]
     layouts: tuple[tuple[Named, ...], ...]
     unchecked: Annotated[int, Meta(ge=0, le=2**63 - 1)]  # accesses through pointers of which nobody knows the bounds
+    retried: Annotated[int, Meta(ge=0, le=2**63 - 1)]  # tests whose target died once
     counted: Counted | None
 
 
