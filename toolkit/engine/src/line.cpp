@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace score {
 
 bool Exchange::send(const Line &line, View run) {
+    is_closed = false;
     ssize_t done = write(line.out, run.data(), run.size());
     if (done < 0 && errno != EAGAIN && errno != EINTR) return true;
     if (done > 0) bytes_out += u64(done), run.remove_prefix(std::size_t(done));
