@@ -145,13 +145,20 @@ def test_what_a_thread_is_about_to_run_ends_with_what_all_run(monkeypatch: pytes
     assert command.run_command(["sleep", "1000"], 30.0).returncode == -signal.SIGTERM
 
 
-def test_what_a_thread_runs_after_ctrl_c_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has been given the work before, and comes to it later."""
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_thread_runs_after_ctrl_c_ends_at_once(nested: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has been given the work before, and comes to it later; or has others do it."""
     is_over, close = threading.Event(), command.Workers.close
+
+    def run() -> int:
+        return command.run_command(["sleep", "1000"], 10.0).returncode
 
     def work() -> int:
         is_over.wait(30.0)
-        return command.run_command(["sleep", "1000"], 10.0).returncode
+        if not nested:
+            return run()
+        with command.workers() as others:
+            return others.begin(run).result()
 
     def close_later() -> None:
         is_over.set()

@@ -52,7 +52,7 @@ def run_command(
     late = threading.Event()
     complaints = bytearray()
     errors = subprocess.STDOUT if merged else subprocess.PIPE
-    ends = getattr(_WORK, "ends", len(_ENDS))
+    ends = _ends_before()
     with contextlib.ExitStack() as stack:
         environment = stack.enter_context(_scratch()) if scratch else None
         with held():
@@ -176,7 +176,7 @@ class Workers:
         """As soon as a thread is free."""
         task = Task(work)
         with self._lock:
-            self._waiting.append((task, len(_ENDS)))
+            self._waiting.append((task, _ends_before()))
             if self._busy == self._most:
                 return task
             self._busy += 1
@@ -239,6 +239,11 @@ def _scratch() -> Iterator[dict[str, str]]:
     """An environment with a folder for temporary files: gcc leaves some when it is told to end."""
     with tempfile.TemporaryDirectory(prefix="score-embed-", ignore_cleanup_errors=True) as folder:
         yield {**os.environ, "TMPDIR": folder}
+
+
+def _ends_before() -> int:
+    """As many as there were when the work was given that this thread does."""
+    return int(getattr(_WORK, "ends", len(_ENDS)))
 
 
 def _leave(process: subprocess.Popen[bytes]) -> None:
