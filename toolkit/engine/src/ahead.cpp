@@ -95,9 +95,4 @@ u64 Unanswered::was_answered(const PairId &test) {
     return before - ends_.size();
 }
 
-void Unanswered::was_guilty(const PairId &test) {
-    auto has_it = [&](const std::set<PairId> &tests) { return tests.count(test) != 0; };
-    ends_.erase(std::remove_if(ends_.begin(), ends_.end(), has_it), ends_.end());
-}
-
 }  // namespace score

@@ -71,10 +71,9 @@ class Unanswered {
   public:
     // The target ended with these tests in it, none of which was answered.
     void add(std::vector<PairId> tests);
-    // It has come to an end now. Returns how many ends of targets were nobody's doing, as is known now.
+    // It has come to an end now. Returns how many ends of targets were nobody's doing, as is known now: one that ends
+    // its target is never answered.
     u64 was_answered(const PairId &test);
-    // It ends targets by itself.
-    void was_guilty(const PairId &test);
 
   private:
     std::vector<std::set<PairId>> ends_;  // for each the tests that were not run again yet

@@ -345,8 +345,7 @@ void add_rounds(nb::module_ &m) {
 
     nb::class_<Unanswered>(m, "Unanswered")
         .def(nb::init<>())
-        .def("was_answered", [](Unanswered &self, nb::handle pair) { return self.was_answered(pair_of(pair).id); })
-        .def("was_guilty", [](Unanswered &self, nb::handle pair) { self.was_guilty(pair_of(pair).id); });
+        .def("was_answered", [](Unanswered &self, nb::handle pair) { return self.was_answered(pair_of(pair).id); });
 
     nb::enum_<Halt>(m, "Halt")
         .value("ENOUGH", Halt::ENOUGH)

@@ -95,9 +95,7 @@ class Worker:
         run, finished, outcome = self.runner.finish(self.explorer.derive, pair, begun)
         if pair.pending:
             return Tested(run, finished, outcome, ())  # no test
-        if is_doubtful(finished):
-            self.unanswered.was_guilty(pair)
-        elif self.unanswered.was_answered(pair):
+        if not is_doubtful(finished) and self.unanswered.was_answered(pair):
             finished = finished._replace(retried=True)
         fresh = tuple(sorted(set(finished.coverage) - self.covered)) if finished.coverage else ()
         self.covered.update(fresh)

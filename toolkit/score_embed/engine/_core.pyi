@@ -1178,8 +1178,6 @@ class Unanswered:
     def __init__(self) -> None: ...
     def was_answered(self, pair: Pair, /) -> int:
         """It has come to an end now. Returns how many ends of targets were nobody's doing, as is known now."""
-    def was_guilty(self, pair: Pair, /) -> None:
-        """It ends targets by itself."""
 
 class Rounds:
     """The loop around a test, for tests of which nothing is out of the ordinary. What it is made of has to be of one
