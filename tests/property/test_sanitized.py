@@ -64,8 +64,9 @@ def test_damaged_frames_under_sanitizers() -> None:
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="the engine is built by cmake")
 def test_slices_under_sanitizers() -> None:
     """Of bytes with few values: every answer is compared with all combinations of them."""
-    decided, given_up, known, left = fuzzed("score_fuzz_slices", SLICES)
+    decided, given_up, known, excluded, left = fuzzed("score_fuzz_slices", SLICES)
     assert decided > 7 * SLICES
     assert given_up > SLICES // 50
     assert known > 8 * SLICES
+    assert excluded > SLICES
     assert left == 0

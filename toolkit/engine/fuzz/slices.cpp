@@ -1,7 +1,7 @@
 // Puts random slices to who decides some of them (equality.hpp, proved.hpp, excluded.hpp), under the sanitizers. Bytes
 // have few values, so that each answer is compared with all combinations of them.
-// Usage: score_fuzz_slices SEED ROUNDS. Prints how many slices were decided, how many were given up, and how many were
-// known of others; 0 must be left at the end.
+// Usage: score_fuzz_slices SEED ROUNDS. Prints how many slices were decided, how many were given up, how many were
+// known of others, and in how many comparisons exclude each other; 0 must be left at the end.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ class Round {
         judge(slice, found);
     }
 
-    void exclusions(u64 &decided) {
+    void exclusions(u64 &excluded) {
         constexpr Kind KINDS[] = {Kind::EQ, Kind::ULT, Kind::SLT};
         Ref number = word(2 + unsigned(below(3)));
         std::vector<Ref> conditions;
@@ -63,7 +63,7 @@ class Round {
         if (conditions.empty()) return;
         Slice slice = taken(conditions);
         if (!is_excluded(slice.target, slice.several)) return;
-        ++decided;
+        ++excluded;
         judge(slice, {Decided::UNSAT, {}});
     }
 
@@ -184,13 +184,14 @@ class Round {
 int main(int count, char **words) {
     if (count != 3) return std::fprintf(stderr, "usage: score_fuzz_slices SEED ROUNDS\n"), 2;
     u64 seed = std::strtoull(words[1], nullptr, 10), rounds = std::strtoull(words[2], nullptr, 10);
-    u64 decided = 0, given_up = 0, known = 0;
+    u64 decided = 0, given_up = 0, known = 0, excluded = 0;
     for (u64 i = 0; i < rounds; ++i) {
         Round round(seed + i);
-        for (int k = 0; k < 8; ++k) round.equalities(decided, given_up), round.exclusions(decided);
+        for (int k = 0; k < 8; ++k) round.equalities(decided, given_up), round.exclusions(excluded);
         round.proved(known);
     }
-    std::printf("%llu decided, %llu given up, %llu known, %zu left\n", static_cast<unsigned long long>(decided),
-                static_cast<unsigned long long>(given_up), static_cast<unsigned long long>(known), arena().size());
+    std::printf("%llu decided, %llu given up, %llu known, %llu excluded, %zu left\n",
+                static_cast<unsigned long long>(decided), static_cast<unsigned long long>(given_up),
+                static_cast<unsigned long long>(known), static_cast<unsigned long long>(excluded), arena().size());
     return arena().size() ? 1 : 0;
 }
