@@ -26,6 +26,14 @@ static const volatile void *inverted(const volatile void *value) { return (const
 
 static stray strays[SC_STRAYS] SC_RUNTIME_DATA;
 
+#ifdef SC_SNAPSHOTS
+void sc_strays_keep(void)
+{
+    sc_keep(&sc_strays, sizeof sc_strays);
+    sc_keep(strays, KNOWN * sizeof *strays);
+}
+#endif
+
 static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 {
     return n <= object.size && (sc_uptr)p - (sc_uptr)object.at <= object.size - n;

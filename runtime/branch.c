@@ -1,6 +1,7 @@
 /* Branches: which way the program goes makes its path. Each direction is hashed and covered, and counts in the
  * budget, so that a loop without end is a hang; where what was compared is symbolic, it is a condition, which the
  * host may negate. */
+#include "snapshot.h"
 #include "straight.h"
 
 #ifndef SC_QUIET_STATE
@@ -56,6 +57,7 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
         sc_signed((sc_i64)dir);
 #endif
         sc_condition(x);
+        sc_condition_ends();
     }
     return dir;
 }
@@ -76,6 +78,8 @@ SC_PIECE sc_u32 straight(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 dir, co
     sc_short_event(x, !in_slot && bytes > 1u, KIND(word) == MEMORY ? p : 0);
     sc_hash_number(sc_load(p, bytes), bytes);
     sc_condition(x);
+    if (!in_slot) sc_touch(p, bytes);
+    sc_condition_ends();
     return 1;
 #else
     (void)f, (void)d, (void)dir, (void)p;

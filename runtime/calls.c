@@ -8,7 +8,7 @@
  * longjmp needs no care. */
 #include <stdarg.h>
 
-#include "state.h"
+#include "snapshot.h"
 
 static sc_u32 handlers_call SC_RUNTIME_DATA; /* the last that a handler made */
 
@@ -95,6 +95,9 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     sc.structs = 0;
     sc.depth++;
     if (sc.depth < sc.entered) sc.entered = sc.depth;
+#ifdef SC_SNAPSHOTS
+    if (sc.depth < sc.began) sc.began = sc.depth;
+#endif
 #ifdef SC_QUIET_STATE
     if (sc.depth <= sc.recent) sc_forget_recent();
 #endif
@@ -207,6 +210,7 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     else if (seen == NUMBERS && d[1] & SC_OPAQUE_TOLD) sc.given = SC_EVENT_OPAQUE_NUMBERS;
     else if (seen) sc.given = SC_EVENT_OPAQUE_ARGUMENTS;
     sc.given_at = sc.last_site;
+    if (seen || !(d[1] & SC_OPAQUE_HARMLESS)) sc_snapshots_end();
     if (!(d[1] & SC_OPAQUE_HARMLESS)) {
         sc_taint_forget_dead(__builtin_dwarf_cfa());
         sc.opaque = sc.last_site;

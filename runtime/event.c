@@ -4,6 +4,7 @@
  * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager
  * each byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of
  * conditions only, and of all conditions: it is silent but for these. */
+#include "snapshot.h"
 #include "straight.h"
 
 sc_u8 sc_chunk[SC_CHUNK] SC_RUNTIME_DATA;
@@ -41,7 +42,7 @@ static void hash_to(sc_u32 count)
 }
 
 /* And to its end, checking the elided prefix where it ends. */
-static void hash_chunk(void)
+void sc_event_hashed(void)
 {
     sc_u32 count = sc_event_count();
     if (sc.hashed < sc.elide && sc.elide <= count) {
@@ -54,7 +55,7 @@ static void hash_chunk(void)
 void sc_event_tail(sc_tail *tail)
 {
     sc_u32 skip = 0;
-    hash_chunk();
+    sc_event_hashed();
     if (sc.elide > sc.before) skip = sc.elide - sc.before;
     if (skip > sc.fill || sc.mispredicted || sc.elision_failed) skip = sc.fill;
     tail->at = sc_chunk + skip;
@@ -66,6 +67,7 @@ static void flush(void)
 {
     sc_tail tail;
     sc_event_tail(&tail);
+    sc_snapshots_drop(); /* they need all events in the chunk */
     if (tail.size) sc_send_piece(SC_TYPE_TRACE, tail.offset, tail.at, tail.size);
     sc.before += sc.fill;
     sc.fill = 0;

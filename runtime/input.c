@@ -1,5 +1,5 @@
 /* Inputs: the program asks for bytes, gets the next ones of the test's input, and from then on they are symbolic. */
-#include "state.h"
+#include "snapshot.h"
 
 /* The program asks for n bytes of input. What it does without them nobody wants to know: it will run again with
  * them. */
@@ -34,6 +34,7 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
     }
     ask(BYTES(d[1]));
     sc_event(0);
+    sc_snapshots_declare(0, sc.input_used, BYTES(d[1]));
     take_input((sc_u8 *)&v, BYTES(d[1]));
     sc_set_slot(MASKS(f), INDEX(d[1]), 1);
     sc.sent = 0;
@@ -54,12 +55,14 @@ static void declare_at(const void *p)
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_u32 offset;
     if (!d) sc.seen = SITE(f, DESCRIPTOR(f, at));
     if (!d || !n) return;
     ask(n);
 #if SC_INPUTS_KNOWN
     declare_at(p);
 #endif
+    offset = sc.input_used;
     take_input((sc_u8 *)p, n);
     sc_event(0);
     if (KIND(d[1]) == MEMORY) sc_address(p);
@@ -67,4 +70,5 @@ void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
     sc.sent = 0;
     sc_taint_lost(p, n);
     sc_taint_set(p, n);
+    sc_snapshots_declare(p, offset, n); /* not before: what lay there may have been of another input */
 }

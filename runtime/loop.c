@@ -1,5 +1,5 @@
 /* The test loop: receive an input, restore the program's memory, run it to its end, tell how it ended. */
-#include "state.h"
+#include "snapshot.h"
 
 int sc_main(int argc, char **argv); /* the program's main, renamed by the front-end */
 void exit(int status) __attribute__((noreturn));
@@ -13,7 +13,6 @@ sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 /* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets
  * them. */
 static volatile sc_u32 first SC_RUNTIME_DATA_AT("first"), last SC_RUNTIME_DATA_AT("last");
-static sc_u32 main_returned SC_RUNTIME_DATA; /* sc_main returned; exit() is running */
 static sc_u32 link_errors SC_RUNTIME_DATA;   /* damaged frames since the last END */
 
 void sc_copy_bytes(void *to, const void *from, sc_size n)
@@ -57,14 +56,14 @@ void sc_program(void)
     sc.call = no_arguments; /* a call with probes: what main returns, the runtime may see */
     sc.callee = (const void *)sc_main;
     status = sc_main(1, argv);
-    main_returned = 1;
+    sc.main_returned = 1;
     exit(status);
 }
 
 void sc_end(sc_u32 verdict, sc_i32 code)
 {
     if (verdict == SC_VERDICT_EXIT && sc.audit) sc.audit();
-    if (verdict == SC_VERDICT_EXIT && main_returned) verdict = SC_VERDICT_RETURN;
+    if (verdict == SC_VERDICT_EXIT && sc.main_returned) verdict = SC_VERDICT_RETURN;
     sc.verdict = verdict;
     sc.code = code;
     sc_port_stop();
@@ -144,6 +143,7 @@ static void settle_coverage(sc_uint is_known)
     sc_u8 *to = is_known ? sc_coverage_acked : sc_coverage_run, *from = is_known ? sc_coverage_run : sc_coverage_acked;
     if (!sc.coverage_new) return;
     for (i = 0; i < size; i++) to[i] = from[i];
+    if (!is_known) sc_snapshots_drop(); /* what they begin with has to be told again */
     sc.coverage_new = 0;
 }
 
@@ -153,6 +153,7 @@ static void forget_coverage(void)
     sc_u32 size = (sc_coverage_total + 7u) / 8u;
     sc_fill_zero(sc_coverage_run, size);
     sc_fill_zero(sc_coverage_acked, size);
+    sc_snapshots_drop();
     sc.coverage_new = 0;
 }
 
@@ -275,6 +276,7 @@ static sc_u32 apply(sc_u32 crc)
             count > (sc_u32)(message.end - message.p))
             return 0;
         at += skip;
+        sc_snapshots_change(at, message.p, count);
         sc_copy_bytes(sc_input + at, message.p, count);
         message.p += count;
         at += count;
@@ -292,6 +294,7 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     number = take();
     flags = take();
     crc = take_bytes(4);
+    sc_snapshots_offer(flags);
     if (flags & SC_RUN_FULL) {
         sc.input_size = take_varint();
         sc.max_branches = take_varint();
@@ -337,9 +340,8 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc_strays = 0;
     sc_forget_recent();
     sc_event_start();
-    main_returned = 0;
     sc.running = 1;
-    sc_port_run(sc.watchdog_ms);
+    sc_snapshots_go();
     find_device();
     if (sc.seen) sc_note(SC_EVENT_SEEN, sc.seen);
     if (sc.given) sc_note(sc.given, sc.given_at);

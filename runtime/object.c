@@ -18,12 +18,17 @@ static struct {
     sc_u32 depth; /* of its activation */
 } locals[SC_LOCALS] SC_RUNTIME_DATA;
 
-static sc_uint full SC_RUNTIME_DATA; /* some that live are not known: since then */
-
 /* Variables that instrumented files list, as words, address and size in turn: avr-gcc copies structs as if they were in
  * RAM. The linker gives the section's bounds, the build sorts it (image/extents.py). */
 extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
+
+#ifdef SC_SNAPSHOTS
+void sc_locals_keep(void)
+{
+    sc_keep(locals, sc.locals * sizeof *locals);
+}
+#endif
 
 /* How many of the locals begin above p. */
 static sc_u32 above(const sc_u8 *p)
@@ -60,8 +65,8 @@ void sc_local(const void *p, sc_size n)
     first = last = above(from + n - 1u);
     while (last < sc.locals && locals[last].at + locals[last].size > from) last++;
     if (first == last) {
-        full = sc.locals == SC_LOCALS;
-        if (full) return;
+        sc.full = sc.locals == SC_LOCALS;
+        if (sc.full) return;
         for (last = sc.locals++; last > first; last--) locals[last] = locals[last - 1u];
     } else {
         sc_u32 by = last - first - 1u;
@@ -120,7 +125,7 @@ sc_extent sc_variable(const void *p, sc_extent *before)
     }
     before->size = SC_BYTES(before->size);
     if ((const sc_u8 *)before->at + before->size != found.at) before->size = 0;
-    if (i < sc.locals && !before->size && full) found.size |= SC_BEHIND_UNKNOWN;
+    if (i < sc.locals && !before->size && sc.full) found.size |= SC_BEHIND_UNKNOWN;
     return found;
 }
 

@@ -41,6 +41,24 @@ void sc_port_run(sc_u32 watchdog_ms);
 /* Leave the program: sc_port_run returns. Called in the program's context. */
 void sc_port_stop(void) __attribute__((noreturn));
 
+#ifdef SC_SNAPSHOTS
+/* Where the program is. */
+typedef struct {
+    sc_uptr registers[8];
+} sc_mark;
+
+/* Note that, and call `then` on a stack of the runtime's own: below the program's stack pointer lies what the program
+ * left there. Called in the program's context. Returns once more whenever the program goes on there. */
+void sc_port_mark(sc_mark *mark, void (*then)(void));
+
+/* As sc_port_run, but the program goes on where it was, in memory as it was. */
+void sc_port_go_on(const sc_mark *mark, sc_u32 watchdog_ms);
+
+/* Keep (sc_keep) what of the program's memory is not as sc_port_restore leaves it. The
+ * program is where `mark` says. Returns how many bytes it has looked at, or 0: that cannot be. */
+sc_u32 sc_port_keep(const sc_mark *mark);
+#endif
+
 /* Start the whole instance again; returns only if that is the host's business. */
 void sc_port_reset(void);
 

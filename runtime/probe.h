@@ -158,7 +158,7 @@ typedef struct {
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)(literal), sizeof(literal) | SC_NAMELESS}
 #define SC_LOCAL(object) sc_local((const void *)&(object), sizeof(object))
-#define SC_TAKEN(p, n) sc_local(p, n)
+#define SC_TAKEN(p, n) (sc_stack_taken(), sc_local(p, n))
 #else
 #define SC_STATIC(n, object) typedef char sc_extent##n
 #define SC_STATIC_ONE(n, object) SC_STATIC(n, object)
@@ -166,7 +166,7 @@ typedef struct {
 #define SC_LOCAL(object) \
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
 #define SC_TAKEN(p, n) \
-    if (sc_any) sc_clear(p, n)
+    if (sc_any) sc_stack_taken(), sc_clear(p, n)
 #endif
 
 /* Variables that code without probes names, and so may read; and those that an interrupt handler without probes
@@ -220,6 +220,11 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */
 void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, __builtin_va_list list); /* after va_start */
 void sc_clear(const void *p, sc_size n);
+#ifdef __x86_64__
+void sc_stack_taken(void);                     /* an array of variable length is declared */
+#else
+#define sc_stack_taken() ((void)0)
+#endif
 void sc_local(const void *p, sc_size n);       /* the same, of a variable that pointers may lead to */
 sc_uint sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);

@@ -45,6 +45,10 @@ typedef struct {
     sc_u32 last_depth, last_site;
     sc_u32 depth;                 /* of the activation that ran last */
     sc_u32 branches, conditions, input_used;
+#ifdef SC_SNAPSHOTS
+    sc_u32 snapshot_at;           /* so many conditions: the next snapshot */
+    sc_u32 began;                 /* the least depth of an activation that began since inputs were looked at */
+#endif
     sc_u32 before, fill;          /* event bytes that were in earlier chunks; that are in this one */
     sc_u32 hashed, crc;           /* how many of them the CRC-32 is of */
     sc_uptr last_address;
@@ -53,6 +57,7 @@ typedef struct {
     sc_u32 elision_failed;
     sc_u32 tables;                /* how many objects were sent (select.c) */
     sc_u32 locals;                /* how many are known on the stack (object.c) */
+    sc_uint full;                 /* some that live are not known: since then */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
 #if SC_RAM_SIZE >= 0x8000u
     sc_u32 pointed;               /* how many are known that tables of pointers lead to (pointed.c) */
@@ -95,6 +100,7 @@ typedef struct {
     sc_i32 code;
     sc_wide pc, address;
     sc_u32 running;               /* the program has the processor */
+    sc_u32 main_returned;         /* sc_main returned; exit() is running */
 #ifdef SC_VERIFY
     sc_u32 value_bytes;           /* size of what the last probe stored */
 #endif
@@ -121,6 +127,7 @@ void sc_note(sc_u32 kind, sc_u32 site);
 /* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);
+void sc_event_hashed(void); /* the CRC is brought up to date */
 static inline sc_u32 sc_event_count(void) /* bytes made */
 {
     return sc.before + sc.fill;
@@ -167,6 +174,15 @@ void sc_taint_lost(const void *p, sc_size n);
 void sc_taint_forget_dead(const void *end);
 void sc_taint_copy(const void *dst, const void *src, sc_size n);
 void sc_shadow(sc_u32 take);
+
+#ifdef SC_SNAPSHOTS
+/* snapshot.c: this memory comes back with the snapshot that is made. */
+void sc_keep(void *at, sc_size n);
+/* What modules keep of the test that runs, besides `sc`. */
+void sc_locals_keep(void);
+void sc_strays_keep(void);
+void sc_taint_keep(void);
+#endif
 
 /* frame.c */
 sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n);

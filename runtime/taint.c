@@ -5,7 +5,7 @@
  *
  * The shadow is a copy of all tainted bytes, taken before opaque code runs and compared after it: what the code
  * changed is untainted and reported. */
-#include "state.h"
+#include "snapshot.h"
 
 #ifndef SC_MAP_SIZE /* the profile may have it cover less than the RAM */
 #define SC_MAP_BASE SC_RAM_BASE
@@ -32,6 +32,7 @@ static sc_u32 bits[WORDS] SC_RUNTIME_DATA;
 static sc_u8 groups[COUNT(0x20u)] SC_RUNTIME_DATA;
 static sc_u8 tops[COUNT(0x400u)] SC_RUNTIME_DATA;
 static sc_u8 roots[COUNT(0x8000u)] SC_RUNTIME_DATA;
+static sc_u32 roots_end SC_RUNTIME_DATA; /* those from here on are 0 */
 
 static struct {
     sc_u8 copy[SC_SHADOW][32];
@@ -45,7 +46,9 @@ static struct { /* of a large map: the words that were met, so that they are not
 static void mark(sc_u32 w)
 {
     groups[w >> 5] = 1;
-    if (FAR) tops[w >> 10] = roots[w >> 15] = 1;
+    if (!FAR) return;
+    tops[w >> 10] = roots[w >> 15] = 1;
+    if (roots_end <= w >> 15) roots_end = (w >> 15) + 1u;
 }
 
 static sc_u32 turn_left(sc_u32 v, sc_u32 by)
@@ -63,6 +66,7 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
     if (SHORT && n <= 8u && turn + n <= 32u) { /* a scalar, in one word */
         sc_u32 *word = &bits[at >> 5], all = (1u << n) - 1u;
         found = *word >> turn & all;
+        if (found) sc_touch(p, n);
         value &= all;
         if (write && value != found) {
             *word ^= (value ^ found) << turn;
@@ -87,6 +91,7 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
             sc_any = 1;
         }
     }
+    if (found) sc_touch(p, n);
     return turn_left(found, -turn & 31u);
 }
 
@@ -138,8 +143,8 @@ static sc_u32 next(sc_u32 w)
 {
     while (w < WORDS) {
         if (FAR && !(w & 0x7FFFu)) {
-            sc_u32 r = first(roots, w >> 15, sizeof roots);
-            if (r == sizeof roots) return WORDS;
+            sc_u32 r = first(roots, w >> 15, roots_end);
+            if (r >= roots_end) return WORDS;
             roots[r] = 0;
             w = r << 15;
         }
@@ -180,7 +185,7 @@ static void wipe_group(sc_u32 g)
 static void wipe_far(void)
 {
     sc_u32 r, t, g;
-    for (r = first(roots, 0, sizeof roots); r < sizeof roots; r = first(roots, r + 1u, sizeof roots)) {
+    for (r = first(roots, 0, roots_end); r < roots_end; r = first(roots, r + 1u, roots_end)) {
         roots[r] = 0;
         for (t = r * 32u; t < (r + 1u) * 32u && t < sizeof tops; t++) {
             if (!tops[t]) continue;
@@ -189,6 +194,7 @@ static void wipe_far(void)
                 if (groups[g]) wipe_group(g);
         }
     }
+    roots_end = 0;
 }
 
 void sc_taint_reset(void)
@@ -200,6 +206,27 @@ void sc_taint_reset(void)
         for (w = next(0); w < WORDS; w = next(w + 1u)) bits[w] = 0;
     sc_any = 0;
 }
+
+#ifdef SC_SNAPSHOTS
+/* Whole groups: which of their words are 0 nobody wants to know. */
+void sc_taint_keep(void)
+{
+    sc_u32 r, t, g;
+    sc_keep(&sc_any, sizeof sc_any);
+    if (!sc_any) return;
+    sc_keep(&roots_end, sizeof roots_end);
+    for (r = first(roots, 0, roots_end); r < roots_end; r = first(roots, r + 1u, roots_end)) {
+        sc_keep(roots + r, 1);
+        sc_keep(tops + r * 32u, 32);
+        for (t = r * 32u; t < (r + 1u) * 32u; t++) {
+            if (!tops[t]) continue;
+            sc_keep(groups + t * 32u, 32);
+            for (g = t * 32u; g < (t + 1u) * 32u; g++)
+                if (groups[g]) sc_keep(bits + g * 32u, 32u * sizeof *bits);
+        }
+    }
+}
+#endif
 
 /* The stack below `end`: frames of activations that have ended. What code without probes makes of that memory has
  * nothing to do with what lay there. */

@@ -21,7 +21,7 @@ int __malloc_trim(size_t pad); /* malloc_trim, which a program may have of its o
 #pragma weak mallopt /* there are none if the program has an allocator of its own */
 
 #define PAGE 4096u
-#define FEW 16384u  /* bytes of the stack that every test may use */
+#define FEW 8192u  /* bytes of the stack that every test may use */
 #define MANY 65536u /* from here on pages are given back rather than cleared */
 
 extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
@@ -299,3 +299,63 @@ void sc_posix_memory_restore(void)
     heap.current = heap.high = heap.at_start;
     zero_stack();
 }
+
+#ifdef SC_SNAPSHOTS
+#define PART 256u   /* bytes that are compared, and kept, at once */
+#define MOST 0x100000u /* bytes of all memory that is looked at: more would take longer than it can save */
+
+static const char zeros[PART];
+
+/* Keep those parts of [from, to) that are not as `before` has them; null: not zero. */
+static void keep_changed(char *from, const char *to, const char *before)
+{
+    while (from < to) {
+        size_t n = (size_t)(to - from) < PART ? (size_t)(to - from) : PART;
+        if (memcmp(from, before ? before : zeros, n)) sc_keep(from, n);
+        from += n;
+        if (before) before += n;
+    }
+}
+
+static void keep_region(const struct region *r)
+{
+    char *end = r->at + r->size;
+    keep_changed(r->at, r->at + r->zero, r->copy);
+    keep_changed(r->at + r->zero, r->at + r->behind, 0);
+    keep_changed(r->at + r->behind, end, r->copy + r->behind);
+}
+
+/* The stack as far as it is not zero: what lies below the stack pointer, too, as a program may read it (though it
+ * should not). */
+static void keep_stack(void)
+{
+    char *from = (char *)lowest;
+    while (from + PART <= (char *)STACK_TOP && !memcmp(from, zeros, PART)) from += PART;
+    sc_keep(from, STACK_TOP - (uintptr_t)from);
+}
+
+static size_t looked_at(void)
+{
+    size_t all = heap.high - SC_HEAP_BASE;
+    struct region *r;
+    for (r = regions; r < regions + 3; r++) all += r->size;
+    return all;
+}
+
+sc_u32 sc_port_keep(const sc_mark *mark)
+{
+    uintptr_t here = mark->registers[SC_MARK_SP];
+    size_t all = looked_at();
+    struct region *r;
+    if (!SELF_CONTAINED || STACK_TOP - lowest > MANY || all > MOST) return 0;
+    if (here < lowest || here >= STACK_TOP) return 0; /* it runs on a stack of its own making */
+    for (r = regions; r < regions + 3; r++) keep_region(r);
+    keep_changed((char *)SC_HEAP_BASE, (char *)heap.used, heap.copy);
+    keep_changed((char *)heap.used, (char *)heap.high, 0);
+    sc_keep(&heap.current, sizeof heap.current);
+    sc_keep(&heap.high, sizeof heap.high);
+    sc_posix_output_keep();
+    keep_stack();
+    return (sc_u32)all;
+}
+#endif

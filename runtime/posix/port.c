@@ -96,21 +96,35 @@ static void open_files(void)
 
 void sc_port_restore(void)
 {
+    sc_posix_output_begin();
     sc_posix_memory_restore();
     if (SELF_CONTAINED) return;
     sc_posix_signals_restore();
     open_files();
 }
 
-void sc_port_run(sc_u32 watchdog_ms)
+static void ended(void)
 {
-    sc_posix_output_begin();
-    sc_posix_watch(watchdog_ms);
-    sc_posix_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_posix_saved_sp);
     sc.running = 0;
     sc_posix_watch_ends();
     sc_posix_output_send();
 }
+
+void sc_port_run(sc_u32 watchdog_ms)
+{
+    sc_posix_watch(watchdog_ms);
+    sc_posix_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_posix_saved_sp);
+    ended();
+}
+
+#ifdef SC_SNAPSHOTS
+void sc_port_go_on(const sc_mark *mark, sc_u32 watchdog_ms)
+{
+    sc_posix_watch(watchdog_ms);
+    sc_posix_go_on(mark, &sc_posix_saved_sp);
+    ended();
+}
+#endif
 
 void sc_port_stop(void)
 {

@@ -25,6 +25,7 @@ void sc_posix_watch_ends(void);
 void sc_posix_output_init(int memory);
 void sc_posix_output_begin(void);
 void sc_posix_output_send(void);
+void sc_posix_output_keep(void);
 void sc_posix_confine(void);
 void sc_posix_die(const char *why) __attribute__((noreturn));
 
@@ -32,6 +33,9 @@ extern void *sc_posix_saved_sp;         /* the runtime's stack while the program
 
 /* The port's. */
 void sc_posix_enter(void *stack_top, void **saved_sp); /* run sc_program on that stack; returns at sc_posix_leave */
+#ifdef SC_SNAPSHOTS
+void sc_posix_go_on(const sc_mark *mark, void **saved_sp); /* the same, but the program goes on there */
+#endif
 void sc_posix_leave(void *saved_sp) __attribute__((noreturn));
 void sc_posix_landing(void);            /* where a signal handler returns to, with the stack pointer at saved_sp */
 

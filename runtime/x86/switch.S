@@ -5,6 +5,46 @@
     .text
     .globl sc_posix_enter, sc_posix_leave, sc_posix_landing
 #ifdef __x86_64__
+    .globl sc_port_mark, sc_posix_go_on
+/* (mark, then): where the caller goes on is noted beside its registers, for the stack below it is its own. */
+sc_port_mark:
+    mov %rbx, (%rdi)
+    mov %rbp, 8(%rdi)
+    mov %r12, 16(%rdi)
+    mov %r13, 24(%rdi)
+    mov %r14, 32(%rdi)
+    mov %r15, 40(%rdi)
+    mov (%rsp), %rax
+    mov %rax, 48(%rdi)
+    lea 8(%rsp), %rax
+    mov %rax, 56(%rdi)
+    mov %rsp, %rbx
+    mov %rdi, %rbp
+    lea own_stack_top(%rip), %rsp
+    call *%rsi
+    mov %rbx, %rsp
+    mov (%rbp), %rbx
+    mov 8(%rbp), %rbp
+    ret
+sc_posix_go_on:
+    push %rbx
+    push %rbp
+    push %r12
+    push %r13
+    push %r14
+    push %r15
+    mov %rsp, (%rsi)
+    fninit
+    ldmxcsr no_exceptions(%rip)
+    mov (%rdi), %rbx
+    mov 8(%rdi), %rbp
+    mov 16(%rdi), %r12
+    mov 24(%rdi), %r13
+    mov 32(%rdi), %r14
+    mov 40(%rdi), %r15
+    mov 56(%rdi), %rsp
+    mov $1, %eax
+    jmp *48(%rdi)
 sc_posix_enter:
     push %rbx
     push %rbp
@@ -54,6 +94,12 @@ sc_posix_landing:
     pop %ebp
     pop %ebx
     ret
+#endif
+#ifdef __x86_64__
+    .section .bss.sc_data, "aw", @nobits
+    .align 16
+    .skip 16384
+own_stack_top:
 #endif
     .section .rodata
     .align 4
