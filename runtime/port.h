@@ -42,7 +42,7 @@ void sc_port_run(sc_u32 watchdog_ms);
 void sc_port_stop(void) __attribute__((noreturn));
 
 #ifdef SC_SNAPSHOTS
-/* Where the program is. */
+/* Where the program is: its registers. */
 typedef struct {
     sc_uptr registers[8];
 } sc_mark;
@@ -54,8 +54,8 @@ void sc_port_mark(sc_mark *mark, void (*then)(void));
 /* As sc_port_run, but the program goes on where it was, in memory as it was. */
 void sc_port_go_on(const sc_mark *mark, sc_u32 watchdog_ms);
 
-/* Keep (sc_keep) what of the program's memory is not as sc_port_restore leaves it. The
- * program is where `mark` says. Returns how many bytes it has looked at, or 0: that cannot be. */
+/* Keep (sc_keep) what of the program's memory is not as sc_port_restore leaves it. The program is where `mark` says.
+ * Returns how many bytes it has looked at, or 0: that cannot be. */
 sc_u32 sc_port_keep(const sc_mark *mark);
 #endif
 
