@@ -5,6 +5,16 @@
     .text
     .globl sc_posix_enter, sc_posix_leave, sc_posix_landing
 #ifdef __x86_64__
+/* What sc_posix_landing takes back is on the runtime's stack. */
+.macro leave_runtime
+    push %rbx
+    push %rbp
+    push %r12
+    push %r13
+    push %r14
+    push %r15
+    mov %rsp, (%rsi)
+.endm
     .globl sc_port_mark, sc_posix_go_on
 /* (mark, then): where the caller goes on is noted beside its registers, for the stack below it is its own. */
 sc_port_mark:
@@ -27,13 +37,7 @@ sc_port_mark:
     mov 8(%rbp), %rbp
     ret
 sc_posix_go_on:
-    push %rbx
-    push %rbp
-    push %r12
-    push %r13
-    push %r14
-    push %r15
-    mov %rsp, (%rsi)
+    leave_runtime
     fninit
     ldmxcsr no_exceptions(%rip)
     mov (%rdi), %rbx
@@ -46,13 +50,7 @@ sc_posix_go_on:
     mov $1, %eax
     jmp *48(%rdi)
 sc_posix_enter:
-    push %rbx
-    push %rbp
-    push %r12
-    push %r13
-    push %r14
-    push %r15
-    mov %rsp, (%rsi)
+    leave_runtime
     mov %rdi, %rsp
     fninit
     ldmxcsr no_exceptions(%rip)
