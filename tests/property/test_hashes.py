@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 from score_embed.engine._core import HashSet
 
 # Few high bits, so that shards fill and numbers meet.
-hashes = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.just(2**64 - 1))
+hashes = st.one_of(
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 40),
+    st.just(2**64 - 1),
+    st.integers(0, 2**52 - 1),
+    st.integers(2**52 - 40, 2**52 + 40),
+    st.integers(2**51 - 40, 2**51 + 40),
+)
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(hashes, max_size=300))
+@given(st.lists(hashes, max_size=300) | st.lists(hashes, min_size=300, max_size=900))
 def test_a_number_is_new_once(numbers: list[int]) -> None:
     paths, known = HashSet(), set[int]()
     for number in numbers:

@@ -108,12 +108,14 @@ def test_rounds_here_and_elsewhere_are_booked_alike(tmp_path: Path) -> None:
                 ledger.enter_round(tests, (X,), 4, 2)
             else:
                 number, layout = ledger.totals.runs, record.layout(X)
-                values = [
-                    *(number + 1, bytearray(b"ab"), "return", 0, 5, 1, "new", "", layout, "out"),
-                    *(number + 2, bytearray(b"ab"), "return", 0, 5, 0, "redundant", "", layout, "out"),
-                    *(number + 3, bytearray(b"ab"), "exit", 2, 6, 1, "new", "", layout, "out"),
+                rows = [
+                    [number + 1, "return", 0, 1, "new", "", layout, bytearray(b"ab"), 5, "out"],
+                    [number + 2, "return", 0, 0, "redundant", "", layout, bytearray(b"ab"), 5, "out"],
+                    [number + 3, "exit", 2, 1, "new", "", layout, bytearray(b"ab"), 6, "out"],
                 ]
-                brought: Any = SimpleNamespace(values=values, hashes=[5, 6], lengths=[4, 90, 7], unchecked=4, retried=2)
+                brought: Any = SimpleNamespace(
+                    rows=rows, hashes=[5, 6], lengths=[4, 90, 7], fresh=[4, 7], unchecked=4, retried=2
+                )
                 ledger.enter_ordinary(brought)
             ledger.commit()
             found.append((ledger.totals, list(record.tests()), record.path_hashes()))

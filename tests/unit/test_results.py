@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -234,33 +234,36 @@ def test_rows_of_a_line_program_are_those_that_pyelftools_finds(version: int, tm
 
 
 
-def row(number: int, path: int, outcome: str = "new") -> test_rows.TestRow:
-    return test_rows.TestRow(number, b"ab", "return", 0, path, outcome, "", (recorded.X,), "hi")
+def row(number: int, path: int, outcome: str = "new", code: int = 0) -> test_rows.TestRow:
+    return test_rows.TestRow(number, b"ab%d" % number, "return", code, path, outcome, "", (recorded.X,), f"hi {number}")
+
+
+def together(tests: Iterable[test_rows.TestRow], layout: int) -> list[test_rows.Alike]:
+    rows = test_rows.RowsAlike()
+    for one in tests:
+        common = (one.verdict, one.code, one.outcome == "new", one.outcome, one.place, layout)
+        rows.add(one.number, common, (bytearray(one.input), one.path_hash, one.output))
+    return rows.rows
 
 
 @pytest.mark.parametrize("batches", [(1,), (7, 1), (8,), (9, 16), (3, 30, 3), (20, 0, 21)])
 def test_rows_that_are_written_together_are_those_that_were_given(batches: tuple[int, ...], tmp_path: Path) -> None:
-    """However many there are, given one by one or many at once."""
+    """However many there are, given one by one or many at once, and whatever they have in common."""
     given: list[test_rows.TestRow] = []
     with store.Store.create(tmp_path) as record:
         layout = record.layout((recorded.X,))
         for size in batches:
-            tests = [row(len(given) + n, 1000 * n) for n in range(1, size + 1)]
+            numbers = range(len(given) + 1, len(given) + size + 1)
+            tests = [row(n, 1000 * n, "redundant" if n % 11 == 0 else "new", code=n // 5 % 2) for n in numbers]
             given += tests
             if tests:
                 record.add_test(tests.pop(0), True)
-            record.add_tests(
-                [value for one in tests for value in (
-                    one.number, bytearray(one.input), one.verdict, one.code, one.path_hash, True, one.outcome,
-                    one.place, layout, one.output,
-                )],
-                [one.path_hash for one in tests],
-            )  # fmt: skip
+            record.add_tests(together(tests, layout), [one.path_hash for one in tests])
             if size % 2:
                 record.commit()
     with store.Store.read(tmp_path) as record:
         assert list(record.tests()) == given
-        assert [one.number for one in record.path_tests()] == list(range(1, len(given) + 1))
+        assert [one.number for one in record.path_tests()] == [one.number for one in given if one.outcome == "new"]
         assert sorted(record.path_hashes()) == sorted({one.path_hash for one in given})
 
 

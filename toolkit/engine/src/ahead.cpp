@@ -21,8 +21,8 @@ std::size_t size_of(const Request &request, const Result &result) {
     return OVERHEAD + request.data.size() + request.prefix.size() + result.events.size() + result.output.size();
 }
 
-bool is_same(const Request &a, const Request &b) {
-    return a.data == b.data && a.predicted == b.predicted && a.condition_hash == b.condition_hash &&
+bool is_same(const Request &a, View data, const Request &b) {
+    return a.data == data && a.predicted == b.predicted && a.condition_hash == b.condition_hash &&
            a.max_branches == b.max_branches && a.watchdog_ms == b.watchdog_ms;
 }
 
@@ -37,13 +37,13 @@ void Ahead::keep(const PairId &id, u8 lane, Request request, std::shared_ptr<Res
     while (bytes_ > MOST_BYTES) forget(kept_.begin());
 }
 
-std::shared_ptr<Result> Ahead::take(const PairId &id, const Request &request) {
+std::shared_ptr<Result> Ahead::take(const PairId &id, const Request &request, View data) {
     auto known = ages_.find(id);
     if (known == ages_.end()) return nullptr;
     auto at = kept_.find(known->second);
     Kept &kept = at->second;
     std::shared_ptr<Result> result;
-    if (is_same(kept.request, request)) {
+    if (is_same(kept.request, data, request)) {
         result = kept.result;
         lanes_[kept.lane].credit += FOR_USE;
         ++taken;
@@ -52,7 +52,7 @@ std::shared_ptr<Result> Ahead::take(const PairId &id, const Request &request) {
     return result;
 }
 
-void Ahead::forget(std::map<u64, Kept>::iterator at) {
+void Ahead::forget(ByAge::iterator at) {
     bytes_ -= size_of(at->second.request, *at->second.result);
     ages_.erase(at->second.id);
     --lanes_[at->second.lane].kept;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "decisions.hpp"
+#include "pooled.hpp"
 #include "session.hpp"
 
 namespace score {
@@ -22,8 +23,9 @@ class Ahead {
     bool has(const PairId &id) const { return ages_.count(id) != 0; }
     // `lane`: of the work list, in which the pair waits.
     void keep(const PairId &id, u8 lane, Request request, std::shared_ptr<Result> result);
-    // What this run brought, if it was made as it would be now; the events that it was told to leave out may be others.
-    std::shared_ptr<Result> take(const PairId &id, const Request &request);
+    // What this run brought, if it was made as it would be now, for `data`; the events that it was told to leave out
+    // may be others.
+    std::shared_ptr<Result> take(const PairId &id, const Request &request, View data);
 
     // Whether pairs of this lane should be sent along with the next test. Asked once for each that is sent.
     bool may_send(u8 lane);
@@ -55,10 +57,12 @@ class Ahead {
         }
     };
 
-    void forget(std::map<u64, Kept>::iterator at);
+    using ByAge = std::map<u64, Kept, std::less<>, Pooled<std::pair<const u64, Kept>>>;
 
-    std::map<u64, Kept> kept_;  // by age, the oldest first
-    std::unordered_map<PairId, u64, Hash> ages_;
+    void forget(ByAge::iterator at);
+
+    ByAge kept_;  // the oldest first
+    std::unordered_map<PairId, u64, Hash, std::equal_to<>, Pooled<std::pair<const PairId, u64>>> ages_;
     std::map<u8, Lane> lanes_;
     u64 next_ = 0;
     std::size_t bytes_ = 0;  // of what is kept, about

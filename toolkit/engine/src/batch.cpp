@@ -8,6 +8,7 @@
 
 #include "casters.hpp"
 #include "packs.hpp"
+#include "pooled.hpp"
 
 namespace nb = nanobind;
 
@@ -95,7 +96,8 @@ class PairBatch final : public BatchSide {
     };
 
     std::vector<Entry> found_;
-    std::unordered_map<PairId, std::size_t, HashOfId> places_;  // in it
+    std::unordered_map<PairId, std::size_t, HashOfId, std::equal_to<>, Pooled<std::pair<const PairId, std::size_t>>>
+        places_;  // in it
     nb::list gone_;
 };
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "decisions.hpp"
 #include "evaluate.hpp"
@@ -24,6 +25,8 @@ inline nanobind::object owned(PyObject *made) {
     if (!made) nanobind::raise_python_error();
     return nanobind::steal(made);
 }
+
+inline std::string_view view_of(const nanobind::bytes &data) { return {data.c_str(), data.size()}; }
 
 // An input: bytes as they are, or any sequence of numbers below 256.
 class Data {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build.hpp"
+#include "difference.hpp"
 
 namespace score {
 
@@ -22,11 +23,14 @@ Id decider_of(Id condition) {
 }  // namespace
 
 Deps changed_bytes(const u8 *a, std::size_t size_a, const u8 *b, std::size_t size_b) {
-    std::size_t common = std::min(size_a, size_b), size = std::max(size_a, size_b);
-    std::vector<u64> words((size + 63) / 64);
-    for (std::size_t i = 0; i < size; ++i)
-        if (i >= common || a[i] != b[i]) words[i / 64] |= u64(1) << i % 64;
-    return Deps::of_words(words.data(), words.size());
+    constexpr std::size_t FEW = 16;  // words on the stack: as many as nearly all inputs need
+    std::size_t common = std::min(size_a, size_b), size = std::max(size_a, size_b), count = (size + 63) / 64;
+    u64 few[FEW] = {};
+    std::vector<u64> many(count > FEW ? count : 0);
+    u64 *words = count > FEW ? many.data() : few;
+    for (std::size_t i = 0; (i = first_difference(a, b, common, i)) < common; ++i) words[i / 64] |= u64(1) << i % 64;
+    for (std::size_t i = common; i < size; ++i) words[i / 64] |= u64(1) << i % 64;
+    return Deps::of_words(words, count);
 }
 
 void Chosen::take(const u8 *data, std::size_t size) {

@@ -252,6 +252,11 @@ void Decoded::say(Leaves &leaves) {
 
 void Decoded::say_of_value(Leaves &leaves) {
     if (!settled_ && !reach_) return;
+    auto is_known = [this](Id leaf) {
+        const Deps &deps = node(leaf).deps;
+        return deps.meets(settled_) || deps.meets(reach_);
+    };
+    if (std::none_of(leaves.begin(), leaves.end(), is_known)) return;
     Leaves before = leaves;
     say(leaves);
     for (std::size_t i = 0; i < leaves.size(); ++i)

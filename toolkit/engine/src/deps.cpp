@@ -1,26 +1,28 @@
 #include "deps.hpp"
 
+#include <cstring>
 #include <stdexcept>
 
 namespace score {
 
+Deps::Deps(std::size_t size) : set_(new (::operator new(sizeof(Set) + size * sizeof(u64))) Set{1, u32(size), -1}) {
+    std::memset(set_->words(), 0, size * sizeof(u64));
+}
+
 Deps Deps::of_byte(u64 index) {
     if (index >= MOST_INPUT) throw std::length_error("an input has at most 16,777,216 bytes");
-    std::vector<u64> words(index / 64 + 1);
-    words.back() = u64(1) << index % 64;
-    Deps made;
-    made.set_ = new Set{1, int(index), std::move(words)};
+    Deps made(std::size_t(index / 64 + 1));
+    made.set_->words()[index / 64] = u64(1) << index % 64;
+    made.set_->only = int(index);
     return made;
 }
 
 Deps Deps::of_words(const u64 *words, std::size_t size) {
     while (size && !words[size - 1]) --size;
-    Deps made;
-    if (size) {
-        std::vector<u64> kept(words, words + size);
-        int only = only_of(kept);
-        made.set_ = new Set{1, only, std::move(kept)};
-    }
+    if (!size) return {};
+    Deps made(size);
+    std::memcpy(made.set_->words(), words, size * sizeof(u64));
+    made.set_->only = made.only_of_words();
     return made;
 }
 
@@ -35,10 +37,10 @@ Deps Deps::both(const Deps &a, const Deps &b) {
     }
     if (covers) return longer;
     if (covered) return shorter;
-    std::vector<u64> words(longer.words(), longer.words() + longer.size());
+    Deps made(longer.size());  // neither covers the other: two bytes at least
+    u64 *words = made.set_->words();
+    std::memcpy(words, longer.words(), longer.size() * sizeof(u64));
     for (std::size_t i = 0; i < shorter.size(); ++i) words[i] |= shorter.words()[i];
-    Deps made;
-    made.set_ = new Set{1, -1, std::move(words)};  // neither covers the other: two bytes at least
     return made;
 }
 
@@ -64,10 +66,10 @@ std::vector<u32> Deps::indices() const {
     return found;
 }
 
-int Deps::only_of(const std::vector<u64> &words) {
+int Deps::only_of_words() const {
     int found = -1;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        u64 word = words[i];
+    for (std::size_t i = 0; i < size(); ++i) {
+        u64 word = words()[i];
         if (!word) continue;
         if (found >= 0 || word & (word - 1)) return -1;
         found = int(64 * i) + __builtin_ctzll(word);

@@ -1,6 +1,7 @@
 // Sets of input bytes: what a formula depends on. Shared by all formulas that depend on the same, and counted.
 #pragma once
 
+#include <new>
 #include <vector>
 
 #include "word.hpp"
@@ -29,8 +30,8 @@ class Deps {
     static Deps both(const Deps &a, const Deps &b);
 
     explicit operator bool() const { return set_; }
-    const u64 *words() const { return set_ ? set_->words.data() : nullptr; }
-    std::size_t size() const { return set_ ? set_->words.size() : 0; }  // words; the last is not 0
+    const u64 *words() const { return set_ ? set_->words() : nullptr; }
+    std::size_t size() const { return set_ ? set_->size : 0; }  // words; the last is not 0
     bool has(u64 index) const { return index / 64 < size() && words()[index / 64] >> index % 64 & 1; }
     bool meets(const Deps &other) const;
     int only() const { return set_ ? set_->only : -1; }  // the index of the one byte, else -1
@@ -38,16 +39,17 @@ class Deps {
     std::vector<u32> indices() const;
 
   private:
-    struct Set {
-        u32 refs;
+    struct alignas(u64) Set {  // and behind it its words
+        u32 refs, size;
         int only;
-        std::vector<u64> words;
+        u64 *words() { return reinterpret_cast<u64 *>(this + 1); }
     };
 
+    explicit Deps(std::size_t size);  // of no byte yet
     void drop() {
-        if (set_ && --set_->refs == 0) delete set_;
+        if (set_ && --set_->refs == 0) ::operator delete(set_);
     }
-    static int only_of(const std::vector<u64> &words);
+    int only_of_words() const;
 
     Set *set_ = nullptr;
 };

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "difference.hpp"
+
 namespace score {
 
 namespace {
@@ -41,6 +43,40 @@ bool unstuffed(View part, Bytes &out) {
     return true;
 }
 
+// COBS: blocks without a 0, each behind its length; a 0 stands between two, unless the first is as long as one can be.
+class Stuffed {
+  public:
+    explicit Stuffed(std::size_t room) {
+        out_.reserve(room);
+        out_.push_back(0);
+    }
+    void put(View bytes) {
+        for (char byte : bytes) {
+            if (out_.size() - block_ > LONGEST_BLOCK) begin();
+            if (byte)
+                out_.push_back(byte);
+            else
+                begin();
+        }
+    }
+    Bytes taken() {
+        end();
+        out_.push_back(0);
+        return std::move(out_);
+    }
+
+  private:
+    void end() { out_[block_] = char(out_.size() - block_); }
+    void begin() {
+        end();
+        block_ = out_.size();
+        out_.push_back(0);
+    }
+
+    Bytes out_;
+    std::size_t block_ = 0;  // where the length of the block under way stands
+};
+
 u32 word_at(View data, std::size_t at) {
     u32 word = 0;
     for (unsigned i = 0; i < 4; ++i) word |= u32(u8(data[at + i])) << 8 * i;
@@ -64,8 +100,8 @@ u32 crc32(View data, u32 before) {
 
 u32 Sums::of(View stream) {
     constexpr std::size_t BLOCK = 64;  // bytes between two sums
-    std::size_t blocks = 0, most = std::min(stream.size(), last_.size()) / BLOCK;
-    while (blocks < most && stream.substr(blocks * BLOCK, BLOCK) == View(last_).substr(blocks * BLOCK, BLOCK)) ++blocks;
+    std::size_t most = std::min(stream.size(), last_.size());
+    std::size_t blocks = first_difference(stream.data(), last_.data(), most) / BLOCK;
     last_.resize(blocks * BLOCK), sums_.resize(blocks + 1);
     last_.append(stream.substr(last_.size()));
     for (; (blocks + 1) * BLOCK <= stream.size(); ++blocks)
@@ -74,28 +110,13 @@ u32 Sums::of(View stream) {
 }
 
 Bytes encode_frame(unsigned type, unsigned sequence, View payload) {
-    Bytes body;
-    body.reserve(1 + payload.size() + CRC_BYTES);
-    body.push_back(char(type | (sequence & 15) << 4));
-    body.append(payload);
-    u32 crc = crc32(body);
-    for (unsigned i = 0; i < CRC_BYTES; ++i) body.push_back(char(crc >> 8 * i));
-    Bytes out;
-    out.reserve(body.size() + body.size() / LONGEST_BLOCK + 2);
-    std::size_t code = 0;  // where the length of the block under way stands
-    out.push_back('\1');
-    for (std::size_t at = 0; at < body.size(); ++at) {
-        if (body[at]) out.push_back(body[at]);
-        bool is_full = body[at] && out.size() - code == LONGEST_BLOCK + 1;
-        if (body[at] && !is_full) continue;
-        out[code] = char(out.size() - code);
-        if (is_full && at + 1 == body.size()) return out.push_back('\0'), out;  // nothing is left for another block
-        code = out.size();
-        out.push_back('\1');
-    }
-    out[code] = char(out.size() - code);
-    out.push_back('\0');
-    return out;
+    char head = char(type | (sequence & 15) << 4), sum[CRC_BYTES];
+    u32 crc = crc32(payload, crc32({&head, 1}));
+    for (unsigned i = 0; i < CRC_BYTES; ++i) sum[i] = char(crc >> 8 * i);
+    std::size_t size = 1 + payload.size() + CRC_BYTES;
+    Stuffed out(size + size / LONGEST_BLOCK + 2);
+    out.put({&head, 1}), out.put(payload), out.put({sum, CRC_BYTES});
+    return out.taken();
 }
 
 void Decoder::feed(View data) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "pooled.hpp"
 #include "word.hpp"
 
 namespace score {
@@ -17,10 +18,10 @@ namespace score {
 class Origin {
   public:
     Origin() = default;
-    static Origin first() { return Origin(new Run{1, 0, 0, nullptr}); }
+    static Origin first() { return Origin(made({1, 0, 0, nullptr})); }
     static Origin of(const Origin &parent, u32 common) {
         if (parent.run_) ++parent.run_->refs;
-        return Origin(new Run{1, common, parent.run_ ? parent.run_->generation + 1 : 0, parent.run_});
+        return Origin(made({1, common, parent.run_ ? parent.run_->generation + 1 : 0, parent.run_}));
     }
     Origin(const Origin &other) : run_(other.run_) {
         if (run_) ++run_->refs;
@@ -33,7 +34,7 @@ class Origin {
     ~Origin() {
         for (Run *run = run_, *parent; run && --run->refs == 0; run = parent) {  // lines of ancestors are long
             parent = run->parent;
-            delete run;
+            Pooled<Run>().deallocate(run, 1);
         }
     }
     explicit operator bool() const { return run_; }
@@ -56,6 +57,8 @@ class Origin {
         u32 common, generation;
         Run *parent;
     };
+
+    static Run *made(Run run) { return new (Pooled<Run>().allocate(1)) Run(run); }
 
     explicit Origin(Run *run) : run_(run) {}
 

@@ -1,7 +1,8 @@
 #include "message.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "difference.hpp"
 
 namespace score {
 
@@ -9,6 +10,7 @@ namespace {
 
 struct NoSuchMessage {};
 
+constexpr std::size_t SHORT = 64;  // bytes that most RUNs have room in
 constexpr std::size_t GAP = 2;  // equal bytes between two changes that are cheaper sent than left out
 
 class Reader {
@@ -138,13 +140,6 @@ void put_fixed(Bytes &out, u64 value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; ++i) out.push_back(char(value >> 8 * i));
 }
 
-std::size_t first_difference(View one, View other, std::size_t at) {
-    constexpr std::size_t BLOCK = 64;
-    while (at + BLOCK <= one.size() && !std::memcmp(one.data() + at, other.data() + at, BLOCK)) at += BLOCK;
-    while (at < one.size() && one[at] == other[at]) ++at;
-    return at;
-}
-
 // `data` as (skip, count, bytes)* against `base`.
 void put_difference(Bytes &out, const Bytes *base, View data) {
     auto put = [&](std::size_t skip, View bytes) {
@@ -153,10 +148,11 @@ void put_difference(Bytes &out, const Bytes *base, View data) {
         out.append(bytes);
     };
     if (!base) return put(0, data);
+    auto differs = [&](std::size_t from) { return first_difference(base->data(), data.data(), data.size(), from); };
     std::size_t position = 0;
-    for (std::size_t first = first_difference(*base, data, 0); first < data.size();) {
+    for (std::size_t first = differs(0); first < data.size();) {
         std::size_t last = first + 1, next;
-        while ((next = first_difference(*base, data, last)) < data.size() && next - last <= GAP) last = next + 1;
+        while ((next = differs(last)) < data.size() && next - last <= GAP) last = next + 1;
         put(first - position, data.substr(first, last - first));
         position = last, first = next;
     }
@@ -184,6 +180,7 @@ Bytes encode(const RunMessage &run) {
     say(run.tell_from.has_value(), run_flag::EAGER), say(run.bounded, run_flag::BOUNDED),
         say(run.vectors, run_flag::VECTORS);
     Bytes out;
+    out.reserve(SHORT + (base ? 0 : run.data.size()));
     put_fixed(out, run.number, 1);
     put_fixed(out, flags, 1);
     put_fixed(out, crc32(run.data), 4);

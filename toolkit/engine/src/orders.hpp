@@ -33,16 +33,25 @@ class Rank {
     u8 operator[](std::size_t at) const { return bytes_[at]; }
 
     friend bool operator<(const Rank &a, const Rank &b) {
-        int order = std::memcmp(a.bytes_.data(), b.bytes_.data(), std::min(a.size_, b.size_));
-        return order ? order < 0 : a.size_ < b.size_;
+        for (std::size_t i = 0; i < WORDS; ++i)
+            if (u64 x = a.word(i), y = b.word(i); x != y) return x < y;
+        return a.size_ < b.size_;
     }
     friend bool operator==(const Rank &a, const Rank &b) {
-        return a.size_ == b.size_ && !std::memcmp(a.bytes_.data(), b.bytes_.data(), a.size_);
+        return a.size_ == b.size_ && a.bytes_ == b.bytes_;
     }
 
   private:
+    static constexpr std::size_t WORDS = (MOST + sizeof(u64) - 1) / sizeof(u64);
+
+    u64 word(std::size_t number) const {
+        u64 word;
+        std::memcpy(&word, bytes_.data() + number * sizeof word, sizeof word);
+        return __builtin_bswap64(word);  // hosts are little endian
+    }
+
     u8 size_ = 0;
-    std::array<u8, MOST> bytes_{};
+    std::array<u8, WORDS * sizeof(u64)> bytes_{};  // 0 behind those that it has
 };
 
 // Where a pair comes from: the number of the run that it was derived from, and of the flip within that run, the

@@ -170,8 +170,10 @@ Pair other_side(const PairId &decisions, nb::bytes input, u32 index, const Condi
 }
 
 Pair &pair_of(nb::handle object) {
-    if (!nb::isinstance<Pair>(object)) throw std::invalid_argument("a pair is expected");
-    return nb::cast<Pair &>(object);
+    static PyObject *const type = nb::type<Pair>().ptr();  // a pair's class is final; to look it up takes long
+    if (reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())) != type)
+        throw std::invalid_argument("a pair is expected");
+    return *nb::inst_ptr<Pair>(object);
 }
 
 void add_pairs(nb::module_ &m) {
@@ -184,7 +186,7 @@ void add_pairs(nb::module_ &m) {
     }, nb::arg("parent") = nb::none(), nb::arg("common") = 0)
         .def("in_common", [](const Origin &self, const Origin &other) { return Origin::in_common(self, other); });
 
-    nb::class_<Pair>(m, "Pair")
+    nb::class_<Pair>(m, "Pair", nb::is_final())
         .def("__init__", [](Pair *self, const PairId &id, nb::bytes input, u32 neg_limit, u32 place, u32 predicted,
                             u64 condition_hash, u32 site, nb::handle targets, nb::object left_out,
                             std::optional<PairId> decided, u8 pending, u8 behind, nb::object route,

@@ -23,9 +23,9 @@ Rank ranked(Order &order, nb::handle pair, Flip flip) {
 }
 
 // Of these, in order, of which there is at least one: what was put off least, then what the strategy says.
-Lane next_lane(Order &order, const std::vector<Lane> &lanes) {
+Lane next_lane(Order &order, const std::vector<Lane> &lanes, std::vector<u8> &firsts) {
     u8 behind = lanes.at(0)[0];
-    std::vector<u8> firsts;
+    firsts.clear();
     for (const Lane &lane : lanes)
         if (lane[0] == behind) firsts.push_back(lane[1]);
     return {behind, order.turn(firsts)};
@@ -68,9 +68,11 @@ class Queue final : public QueueSide {
 
     std::vector<Rank> keep(nb::handle pairs) override {
         std::vector<Entry> entries;
+        entries.reserve(PyList_CheckExact(pairs.ptr()) ? nb::len(pairs) : 0);
         for (nb::handle pair : nb::borrow<nb::iterable>(pairs))
             entries.push_back({ranked(order_, pair, {runs_, u32(entries.size())}), nb::borrow(pair)});
         std::vector<Rank> ranks;
+        ranks.reserve(entries.size());
         for (Entry &entry : entries) {
             ranks.push_back(entry.rank);
             push(std::move(entry));
@@ -83,9 +85,9 @@ class Queue final : public QueueSide {
     nb::object next() override {
         fill();
         while (!lanes_.empty()) {
-            std::vector<Lane> names;
-            for (const auto &[name, lane] : lanes_) names.push_back(name);
-            Entry next = pop(next_lane(order_, names));
+            names_.clear();
+            for (const auto &[name, lane] : lanes_) names_.push_back(name);
+            Entry next = pop(next_lane(order_, names_, firsts_));
             Rank now = order_.on_top(next.pair, next.rank.without_first()).behind(next.rank[0]);
             if (now == next.rank) {
                 taken = now;
@@ -110,6 +112,7 @@ class Queue final : public QueueSide {
         const std::vector<Entry> &heap = at->second.heap;
         auto is_later = [&](std::size_t a, std::size_t b) { return heap[a] > heap[b]; };
         std::vector<std::size_t> open;  // a heap as well: those above which all are found
+        found.reserve(std::min(most, heap.size())), open.reserve(found.capacity() + 1);
         if (!heap.empty()) open.push_back(0);
         while (!open.empty() && found.size() < most) {
             std::pop_heap(open.begin(), open.end(), is_later);
@@ -256,6 +259,8 @@ class Queue final : public QueueSide {
     nb::object backlog_;
     std::size_t memory_;
     std::map<Lane, Waiting> lanes_;  // those in which pairs wait
+    std::vector<Lane> names_;        // of these, while the next pair is chosen: vectors whose memory is used again
+    std::vector<u8> firsts_;
     std::size_t bytes_ = 0;          // of pairs in memory, about
     std::size_t away_ = 0;           // pairs that are in the backlog only
     u32 runs_ = 0;                   // that brought pairs
@@ -290,7 +295,8 @@ void add_queues(nb::module_ &m) {
             names.push_back({u8(name.c_str()[0]), u8(name.c_str()[1])});
         }
         std::sort(names.begin(), names.end());
-        Lane next = next_lane(order, names);
+        std::vector<u8> firsts;
+        Lane next = next_lane(order, names, firsts);
         return nb::bytes(next.data(), next.size());
     });
 }

@@ -103,6 +103,7 @@ class Rounds {
     }
 
     Brought take() {
+        brought_.end_rows();
         Brought taken = std::move(brought_);
         brought_ = Brought();
         taken.bytes_in = std::exchange(exchange.bytes_in, 0) + std::exchange(behind_.bytes_in, 0);
@@ -135,8 +136,8 @@ class Rounds {
 
     View prefix_of(const Pair &of) { return trail_.shared(descent_.shared(trail_.path(), of)); }
 
-    static Request request(const Line &line, const Pair &of, const nb::bytes &data, View prefix) {
-        return {Bytes(data.c_str(), data.size()), of.predicted, of.condition_hash, line.max_branches,
+    static Request request(const Line &line, const Pair &of, View data, View prefix) {
+        return {Bytes(data), of.predicted, of.condition_hash, line.max_branches,
                 line.watchdog_ms, Bytes(prefix), std::nullopt, false, false};
     }
 
@@ -145,7 +146,7 @@ class Rounds {
         const Pair &of = pair_of(pair);
         if (!ahead.has(of.id)) return false;
         data = data_of(of);
-        std::shared_ptr<Result> result = ahead.take(of.id, request(line, of, data, {}));
+        std::shared_ptr<Result> result = ahead.take(of.id, request(line, of, {}, {}), view_of(data));
         if (!result) return false;
         prefix.assign(result->events, 0, result->left_out);
         line.on().result = std::move(result);
@@ -157,7 +158,7 @@ class Rounds {
     bool run(const Line &line, u64 along, u8 behind) {
         const Pair &of = pair_of(pair);
         data = data_of(of), prefix = prefix_of(of);
-        Bytes runs = line.on().start(request(line, of, data, prefix));
+        Bytes runs = line.on().start(request(line, of, view_of(data), prefix));
         std::vector<Along> others = chosen(line, along, behind);
         for (Along &other : others) {
             Bytes left_out = std::exchange(other.request.prefix, {});  // what it brings begins with it
@@ -181,6 +182,7 @@ class Rounds {
         std::vector<Along> found;
         u8 lane = queue_.lane();
         if (!most || !ahead.may_send(lane)) return found;
+        found.reserve(most);
         std::size_t bytes = data.size();
         for (const nb::object &next : queue_.likely(LOOK)) {
             const Pair &of = pair_of(next);
@@ -188,7 +190,7 @@ class Rounds {
             nb::bytes input = data_of(of);
             bytes += input.size();
             if (bytes > ALONG) break;
-            found.push_back({of.id, lane, request(line, of, input, prefix_of(of))});
+            found.push_back({of.id, lane, request(line, of, view_of(input), prefix_of(of))});
             if (found.size() == most) break;
         }
         return found;
@@ -284,16 +286,12 @@ class Rounds {
     void enter(const Result &result, const nb::bytes &used) {
         const End &end = result.end;
         bool is_new = paths_.add(end.path_hash);
-        if (is_new)
-            brought_.hashes.push_back(end.path_hash);
-        else
-            ++brought_.redundant;
-        brought_.lengths.push_back(end.conditions);
+        brought_.add_path(end.path_hash, end.conditions, is_new);
         brought_.unchecked += end.unchecked;
         brought_.retried += unanswered_.was_answered(pair_of(pair).id);
-        View input(used.c_str(), result.input_used ? used.size() : 0);
-        brought_.add_row(number_++, input, ends_[end.verdict], end.code, end.path_hash, is_new,
-                         is_new ? fresh_ : redundant_, layout(), result.output);
+        View input = result.input_used ? view_of(used) : View();
+        Brought::Common common{ends_[end.verdict], end.code, is_new, is_new ? fresh_ : redundant_, layout()};
+        brought_.add_row(number_++, common, input, end.path_hash, result.output);
     }
 
     // The number by which the record knows what the test's input consists of.
@@ -362,9 +360,10 @@ void add_rounds(nb::module_ &m) {
                         ahead};
     });
     nb::class_<Brought>(m, "Brought")
-        .def_ro("values", &Brought::values)
+        .def_ro("rows", &Brought::rows)
         .def_ro("hashes", &Brought::hashes)
         .def_ro("lengths", &Brought::lengths)
+        .def_ro("fresh", &Brought::fresh)
         .def_ro("redundant", &Brought::redundant)
         .def_ro("unchecked", &Brought::unchecked)
         .def_ro("retried", &Brought::retried)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "pooled.hpp"
+
 namespace score {
 
 namespace {
@@ -220,7 +222,7 @@ Bytes Session::take(const End &end) {
     }
     grow();
     is_done_ = is_alone_;
-    result = std::make_shared<Result>();
+    result = std::allocate_shared<Result>(Pooled<Result>());
     result->end = end;
     result->end.tail = {};
     result->input_used = end.input_used.value_or(request_->data.size());

@@ -14,10 +14,11 @@ constexpr u64 WENT_ASTRAY = ~u64(0);  // runtime/bounds.c: in the place of an ob
 constexpr const char *ORIGIN = "origin";  // the name of an assignment: what a pointer was made from
 
 // Empties it in the end, whatever happens: what keeps formulas alive longer changes their order.
-struct Emptied {
-    Leaves &leaves;
-    ~Emptied() { leaves.clear(); }
+template <class Values> struct Emptied {
+    Values &values;
+    ~Emptied() { values.clear(); }
 };
+template <class Values> Emptied(Values &) -> Emptied<Values>;
 
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
 
@@ -371,18 +372,18 @@ void Steps::switched(const Step &step) {
         throw cursor_.fail("switch " + std::to_string(site.id) + " has no label " + decimal(i128(told)));
     auto arm = std::size_t(told);
     const Leaf &leaf = site.leaves.at(0);
-    Leaves value;
-    value.push_back(fit(mirror_.slot(cursor_.depth, leaf.where), leaf.bits));
-    decoded_.check_stored(site.id, value[0]);
-    Leaves said = value;
-    decoded_.say(said);
-    const std::vector<Link> &links = chain(site, said[0]);
+    Emptied read{read_}, said{said_};
+    read_.push_back(fit(mirror_.slot(cursor_.depth, leaf.where), leaf.bits));
+    decoded_.check_stored(site.id, read_[0]);
+    said_ = read_;
+    decoded_.say(said_);
+    const std::vector<Link> &links = chain(site, said_[0]);
     // Not taking an arm leads to any of the later ones; only taking it leads to it.
-    std::vector<Outcome> path;
-    for (std::size_t k = 0; k < arm; ++k) path.push_back({i64(k), 0, links[k].passed, {site.coverage + k, 1}});
+    Emptied path{path_};
+    for (std::size_t k = 0; k < arm; ++k) path_.push_back({i64(k), 0, links[k].passed, {site.coverage + k, 1}});
     if (arm < links.size())
-        path.push_back({i64(arm), 1, links[arm].inside, {site.coverage + arm + 1, links.size() - arm}});
-    branches_.on_branch(site, value, path.data(), path.size());
+        path_.push_back({i64(arm), 1, links[arm].inside, {site.coverage + arm + 1, links.size() - arm}});
+    branches_.on_branch(site, read_, path_.data(), path_.size());
 }
 
 const std::vector<Steps::Link> &Steps::chain(const Site &site, const Ref &value) {

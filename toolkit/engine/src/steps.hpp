@@ -84,6 +84,7 @@ class Steps {
     std::size_t kept_;
     LeafReader leaves_{cursor_, mirror_};
     Leaves read_, said_;  // of the condition in work: vectors whose memory is used again and again
+    std::vector<Outcome> path_;  // of a switch
     std::unordered_map<u64, Step> compiled_;  // by the head of the event
     // Runs meet the same conditions again and again: by the event's head and the leaves it read.
     Remembered<Ref> conditions_;

@@ -4,7 +4,9 @@
 
 #include "chosen.hpp"
 #include "contract.hpp"
+#include "difference.hpp"
 #include "floats.hpp"
+#include "pooled.hpp"
 
 namespace score {
 
@@ -13,8 +15,7 @@ namespace {
 constexpr unsigned TICK = 1024;  // events
 
 std::size_t common_length(Input a, Input b) {  // bytes before the first difference
-    std::size_t most = std::min(a.size, b.size);
-    return std::size_t(std::mismatch(a.bytes, a.bytes + most, b.bytes).first - a.bytes);
+    return first_difference(a.bytes, b.bytes, std::min(a.size, b.size));
 }
 
 bool compares_floats(const Site &site) { return site.formula && site.formula->floats; }
@@ -191,12 +192,12 @@ bool Trail::on_branch(const Site &site, const Leaves &operands, const Outcome *o
             lanes_ = mix_condition(before, site.id, outcome.chain, outcome.direction);
             ++counted;
         }
-        auto condition = std::make_shared<const Condition>(
-            Condition{site.id, outcome.chain, outcome.direction, held, before, lanes_, outcome.elsewhere,
-                      outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(),
-                      site.is_assumption || outcome.is_assumption, outcome.is_fork,
-                      !node(held).deps && !node(held).origins && compares,
-                      is_fixed || decoded_.forked.meets(compared), found && !outcome.chosen});
+        Condition made{site.id, outcome.chain, outcome.direction, held, before, lanes_, outcome.elsewhere,
+                       outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(),
+                       site.is_assumption || outcome.is_assumption, outcome.is_fork,
+                       !node(held).deps && !node(held).origins && compares,
+                       is_fixed || decoded_.forked.meets(compared), found && !outcome.chosen};
+        auto condition = std::allocate_shared<const Condition>(Pooled<Condition>(), std::move(made));
         listener_.reached(conditions.size(), condition);
         conditions.push_back(std::move(condition));
         decoded_.learn(held);

@@ -17,7 +17,6 @@ namespace {
 
 nb::object *target_error, *wrong_image;  // Python's
 
-View view_of(const nb::bytes &data) { return {data.c_str(), data.size()}; }
 nb::bytes bytes_of(View data) { return nb::bytes(data.data(), data.size()); }
 
 const char *name_of(Damage damage) {

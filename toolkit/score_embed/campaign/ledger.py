@@ -7,7 +7,6 @@ its own tests only. All that one test brought is entered by one call, so that th
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -41,10 +40,8 @@ from score_embed.results.shown import guess_of, held, not_made, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
-from score_embed.results.test_rows import COLUMNS, Columns, TestRow
+from score_embed.results.test_rows import Alike, RowsAlike, TestRow
 from score_embed.results.testcase import Named, TestCase, named_inputs
-
-_IS_NEW = Columns._fields.index("is_new")
 
 
 class Ledger:
@@ -157,9 +154,7 @@ class Ledger:
 
     def enter_ordinary(self, brought: Brought) -> None:
         """Book tests that the engine ran here: they took paths, and there is nothing else to say of them."""
-        is_new = brought.values[_IS_NEW::COLUMNS]
-        fresh = list(itertools.compress(brought.lengths, is_new))
-        self._enter_rows(brought.values, len(is_new), brought.hashes, fresh)
+        self._enter_rows(brought.rows, len(brought.lengths), brought.hashes, brought.fresh)
         self._add_counts(brought.unchecked, brought.retried)
 
     def enter_round(
@@ -169,7 +164,7 @@ class Ledger:
         numbers = [self._record.layout(objects) for objects in layouts]
         verdict, word = None, ""  # to ask an enum's member each time takes long
         new, redundant = Came.NEW.value, Came.REDUNDANT.value
-        values: list[object] = []
+        rows = RowsAlike()
         hashes, fresh = [], []
         for number, test in enumerate(tests, self.totals.runs + 1):
             is_new = self.paths.add(test.path_hash)
@@ -178,25 +173,24 @@ class Ledger:
                 fresh.append(test.conditions)
             if test.verdict is not verdict:
                 verdict, word = test.verdict, test.verdict.value
-            end = word, test.code, signed(test.path_hash), is_new, new if is_new else redundant
-            values += (number, bytearray(test.input), *end, "", numbers[test.layout], test.output)
-        self._enter_rows(values, len(tests), hashes, fresh)
+            common = word, test.code, is_new, new if is_new else redundant, "", numbers[test.layout]
+            rows.add(number, common, (bytearray(test.input), signed(test.path_hash), test.output))
+        self._enter_rows(rows.rows, len(tests), hashes, fresh)
         self._add_counts(unchecked, retried)
 
     def _add_counts(self, unchecked: int, retried: int) -> None:
         self.totals.unchecked += unchecked
         self.totals.retried += retried
 
-    def _enter_rows(self, values: Sequence[object], tests: int, hashes: Sequence[int], fresh: Sequence[int]) -> None:
-        """`values`: of the tests' rows, one behind the other; `hashes`, `fresh`: of new paths, the second in
-        conditions."""
+    def _enter_rows(self, rows: Sequence[Alike], tests: int, hashes: Sequence[int], fresh: Sequence[int]) -> None:
+        """`rows`: of so many tests; `hashes`, `fresh`: of new paths, the second in conditions."""
         totals = self.totals
         totals.runs += tests
         totals.redundant += tests - len(hashes)
         totals.paths += len(hashes)
         totals.conditions += sum(fresh)
         totals.longest = max(totals.longest, *fresh, 0)
-        self._record.add_tests(values, hashes)
+        self._record.add_tests(rows, hashes)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""

@@ -24,7 +24,7 @@ from score_embed.explore.search import Search
 from score_embed.explore.strategy import DepthFirst, Order
 from score_embed.results.pairs import unsigned
 from score_embed.results.store import Store
-from score_embed.results.test_rows import COLUMNS
+from score_embed.results.test_rows import COMMON, of_each
 from score_embed.results.testcase import Named
 from score_embed.results.work import WorkNotes
 
@@ -171,11 +171,13 @@ class ClientRounds:
         places: dict[int, int] = {}
         tests = []
         for brought in self._brought:
-            rows = zip(*[iter(brought.values)] * COLUMNS, strict=True)
-            for row, length in zip(rows, brought.lengths, strict=True):
-                _, data, word, code, path, _, _, _, layout, output = row
+            lengths = iter(brought.lengths)
+            for rows in brought.rows:
+                _, word, code, _, _, _, layout = rows[:COMMON]
                 place = places.setdefault(layout, len(places))
-                tests.append(PathTest(bytes(data), _ENDS[word], code, unsigned(path), length, place, output))
+                end = _ENDS[word]
+                for data, path, output in of_each(rows):
+                    tests.append(PathTest(bytes(data), end, code, unsigned(path), next(lengths), place, output))
         return tuple(tests), tuple(known[layout] for layout in places)
 
     def _layout(self) -> int:

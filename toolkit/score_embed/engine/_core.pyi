@@ -578,6 +578,7 @@ class Origin:
     def in_common(self, other: Origin, /) -> int | None:
         """How many conditions the paths of two runs share at least; None: all of them."""
 
+@final
 class Pair:
     """A test case, and from where on its path is flipped.
 
@@ -1145,14 +1146,17 @@ class Brought:
     """What the tests of some rounds brought."""
 
     @property
-    def values(self) -> list[Any]:
-        """Of rows of the record's table of tests, one behind the other; an input is a bytearray."""
+    def rows(self) -> list[list[Any]]:
+        """Rows of the record's table of tests, as results/test_rows.py says them."""
     @property
     def hashes(self) -> list[int]:
         """Of new paths."""
     @property
     def lengths(self) -> list[int]:
         """Of each test's path, in conditions."""
+    @property
+    def fresh(self) -> list[int]:
+        """The same of those whose path is new."""
     @property
     def redundant(self) -> int: ...
     @property

@@ -22,7 +22,7 @@ from score_embed.results.parts import PROGRESS, SOURCES, Part, Progress, Totals,
 from score_embed.results.paths import PathTable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, damaged
-from score_embed.results.test_rows import Columns, Layout, LayoutTable, TestRow, TestTable
+from score_embed.results.test_rows import Alike, Columns, Layout, LayoutTable, TestRow, TestTable
 from score_embed.results.testcase import named_inputs
 from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
@@ -133,15 +133,20 @@ class Store:
         """The number by which a test's row says of what its input consists."""
         return self._layouts.number(objects)
 
-    def add_tests(self, values: Sequence[object], hashes: Sequence[int]) -> None:
-        """Many at once: their rows, one behind the other, and the hashes of new paths."""
-        self._tests.extend(values)
+    def add_tests(self, rows: Sequence[Alike], hashes: Sequence[int]) -> None:
+        """Many at once: their rows, and the hashes of new paths."""
+        self._tests.extend(rows)
         self.paths.extend(hashes)
 
     def add_test(self, row: TestRow, new_path: bool) -> None:
         path, layout = signed(row.path_hash), self._layouts.number(row.objects)
         self._tests.extend(
-            (row.number, row.input, row.verdict, row.code, path, new_path, row.outcome, row.place, layout, row.output)
+            [
+                [
+                    *(row.number, row.verdict, row.code, new_path, row.outcome, row.place, layout),
+                    *(row.input, path, row.output),
+                ]
+            ]
         )
         if new_path:
             self.paths.add(row.path_hash)

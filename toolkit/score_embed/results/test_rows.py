@@ -10,9 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -79,8 +79,43 @@ class TestRow(Struct, dict=True):
         return stem(self.number, self.path_hash)
 
 
-COLUMNS = len(Columns._fields)
-_ROW = f"({', '.join('?' * COLUMNS)})"
+# Rows one behind the other that have most columns in common, as they are handed on: `number` of the first of them,
+# verdict, code, is_new, outcome, place and layout of all; then of each its input (a bytearray is written faster than
+# bytes), path and output.
+Alike: TypeAlias = list[Any]
+COMMON, OWN = 7, 3
+_FULL = COMMON + OWN * _WIDE
+
+
+def of_each(rows: Alike) -> Iterator[tuple[Any, Any, Any]]:
+    """Input, path and output of each of the rows."""
+    return zip(*[iter(rows[COMMON:])] * OWN, strict=True)
+
+
+class RowsAlike:
+    """Rows as they come, put together."""
+
+    def __init__(self) -> None:
+        self.rows: list[Alike] = []
+        self._common: tuple[object, ...] = ()
+        self._next = 0
+
+    def add(self, number: int, common: tuple[object, ...], own: tuple[bytearray, int, str]) -> None:
+        """`common`: verdict, code, is_new, outcome, place, layout; `own`: input, path, output."""
+        if number == self._next and common == self._common and len(self.rows[-1]) < _FULL:
+            self.rows[-1] += own
+        else:
+            self.rows.append([number, *common, *own])
+            self._common = common
+        self._next = number + 1
+
+
+@cache
+def _insertion(count: int) -> str:
+    """The statement for so many rows."""
+    first = [COMMON + OWN * row for row in range(count)]
+    rows = [f"(?1 + {n}, ?{at + 1}, ?2, ?3, ?{at + 2}, ?4, ?5, ?6, ?7, ?{at + 3})" for n, at in enumerate(first)]
+    return f"INSERT INTO tests VALUES {', '.join(rows)}"
 
 
 class TestTable:
@@ -90,25 +125,19 @@ class TestTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._values: list[object] = []  # of the rows, one behind the other
+        self._rows: dict[int, list[Alike]] = {}  # by how many they are
         database.register(self._write)
 
-    def extend(self, values: Sequence[object]) -> None:
-        """Rows, one behind the other. An input may be a bytearray, and is written faster then."""
-        if values:
-            self._values += values
+    def extend(self, rows: Sequence[Alike]) -> None:
+        for several in rows:
+            self._rows.setdefault((len(several) - COMMON) // OWN, []).append(several)
+        if rows:
             self._database.begin()
 
     def _write(self, db: sqlite3.Connection) -> None:
-        values, whole = self._values, len(self._values) // (COLUMNS * _WIDE) * COLUMNS * _WIDE
-        several = ", ".join([_ROW] * _WIDE)
-        db.executemany(f"INSERT INTO tests VALUES {several}", _parts(values[:whole], COLUMNS * _WIDE))
-        db.executemany(f"INSERT INTO tests VALUES {_ROW}", _parts(values[whole:], COLUMNS))
-        self._values = []
-
-
-def _parts(values: list[object], size: int) -> Iterator[list[object]]:
-    return (values[at : at + size] for at in range(0, len(values), size))
+        for count, rows in self._rows.items():
+            db.executemany(_insertion(count), rows)
+        self._rows = {}
 
 
 class LayoutTable:
