@@ -267,6 +267,18 @@ def test_rows_that_are_written_together_are_those_that_were_given(batches: tuple
         assert sorted(record.path_hashes()) == sorted({one.path_hash for one in given})
 
 
+def test_rows_take_no_more_room_when_they_have_less_in_common(tmp_path: Path) -> None:
+    sizes = []
+    for name, few in (("alike", 10**9), ("mixed", 11)):
+        folder = tmp_path / name
+        folder.mkdir()
+        with store.Store.create(folder) as record:
+            layout = record.layout((recorded.X,))
+            record.add_tests(together([row(n, n, code=n // few) for n in range(1, 20_001)], layout), [])
+        sizes.append((folder / "campaign.db").stat().st_size)
+    assert sizes[1] < 1.1 * sizes[0]
+
+
 def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:

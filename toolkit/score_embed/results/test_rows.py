@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache, cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -125,19 +126,18 @@ class TestTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rows: dict[int, list[Alike]] = {}  # by how many they are
+        self._rows: list[Alike] = []
         database.register(self._write)
 
     def extend(self, rows: Sequence[Alike]) -> None:
-        for several in rows:
-            self._rows.setdefault((len(several) - COMMON) // OWN, []).append(several)
         if rows:
+            self._rows += rows
             self._database.begin()
 
     def _write(self, db: sqlite3.Connection) -> None:
-        for count, rows in self._rows.items():
-            db.executemany(_insertion(count), rows)
-        self._rows = {}
+        for length, rows in groupby(self._rows, len):  # in order: a table that grows at its end only takes less room
+            db.executemany(_insertion((length - COMMON) // OWN), rows)
+        self._rows = []
 
 
 class LayoutTable:
