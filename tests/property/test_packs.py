@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,3 +141,11 @@ def test_packs_are_of_one_lane_and_no_longer_than_said() -> None:
 def test_siblings_take_few_bytes() -> None:
     _, pack, _ = packed([bytes(40) + bytes([i]) + bytes(41) for i in range(40)])
     assert len(pack) < 40 * 60
+
+
+@pytest.mark.parametrize("pair", [b"pair", Pair.__new__(Pair)], ids=["bytes", "without its values"])
+def test_only_a_pair_is_taken_for_one(pair: Any) -> None:
+    with pytest.raises(ValueError, match="a pair is expected"):
+        PairBatch().done(pair)
+    with pytest.raises(TypeError, match="subclass"):
+        type("Mine", (Pair,), {})

@@ -233,7 +233,6 @@ def test_rows_of_a_line_program_are_those_that_pyelftools_finds(version: int, tm
         assert len(states) > 20
 
 
-
 def row(number: int, path: int, outcome: str = "new", code: int = 0) -> test_rows.TestRow:
     return test_rows.TestRow(number, b"ab%d" % number, "return", code, path, outcome, "", (recorded.X,), f"hi {number}")
 

@@ -171,7 +171,7 @@ Pair other_side(const PairId &decisions, nb::bytes input, u32 index, const Condi
 
 Pair &pair_of(nb::handle object) {
     static PyObject *const type = nb::type<Pair>().ptr();  // a pair's class is final; to look it up takes long
-    if (reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())) != type)
+    if (reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())) != type || !nb::inst_ready(object))
         throw std::invalid_argument("a pair is expected");
     return *nb::inst_ptr<Pair>(object);
 }
