@@ -266,6 +266,19 @@ def test_rows_that_are_written_together_are_those_that_were_given(batches: tuple
         assert sorted(record.path_hashes()) == sorted({one.path_hash for one in given})
 
 
+def test_rows_are_put_together_that_follow_each_other_and_have_the_rest_in_common() -> None:
+    numbers = [*range(1, 12), 13, 14, *range(20, 24)]
+    rows = together([row(n, n, code=n // 22) for n in numbers], 7)
+    assert [(each[0], (len(each) - test_rows.COMMON) // test_rows.OWN) for each in rows] == [
+        *((1, 8), (9, 3)),  # eight at most
+        (13, 2),
+        *((20, 2), (22, 2)),
+    ]
+    assert [own for each in rows for own in test_rows.of_each(each)] == [
+        (bytearray(b"ab%d" % n), n, f"hi {n}") for n in numbers
+    ]
+
+
 def test_rows_take_no_more_room_when_they_have_less_in_common(tmp_path: Path) -> None:
     sizes = []
     for name, few in (("alike", 10**9), ("mixed", 11)):
