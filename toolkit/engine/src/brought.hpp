@@ -28,8 +28,8 @@ class Brought {
         nanobind::object outcome, layout;
 
         bool operator==(const Common &other) const {
-            return verdict.is(other.verdict) && code == other.code && is_new == other.is_new &&
-                   outcome.is(other.outcome) && layout.is(other.layout);
+            return verdict.is(other.verdict) && code == other.code && outcome.is(other.outcome) &&
+                   layout.is(other.layout);  // the outcome says whether it is new
         }
     };
 
