@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from runner import BOARDS, explore
 
+from score_embed.board.profile import find_board
+from score_embed.image.library import Library
+from score_embed.image.toolchain import Toolchain, run_tool
 from score_embed.results.store import Store
 
 COPIES = """
@@ -240,3 +243,44 @@ def test_what_gnu_and_bsd_have_beside_the_standard_is_followed(tmp_path: Path) -
     assert (found.summary["stopped"], found.summary["divergences"], found.incomplete) == ("exhausted", 0, [])
     with Store.open(found.folder) as record:
         assert {test.code for test in record.tests()} == {1, 2, 3, 4, 5}
+
+
+ATOI_AND_DIV = """
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "score.h"
+int main(void)
+{
+    char in[3], text[8];
+    int n = 0;
+    div_t d;
+    SYM_BYTES(in, 2);
+    in[2] = 0;
+    d = div(atoi(in), 7);
+    sprintf(text, "%d", tolower(in[0]));
+    sscanf(text, "%d", &n);
+    return n == 'q' ? 2 : d.rem == 3 && d.quot == 2;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", ["[-O2, -g]", "[-O0, -g]", "[-O2, -g, -D_FORTIFY_SOURCE=2]", "[-O2, -flto]"])
+def test_models_that_headers_define_inline_too(flags: str, tmp_path: Path) -> None:
+    """What a header defines for optimized code stands behind a model of it, if another model includes that header."""
+    (tmp_path / "b.yaml").write_text(f"extends: native\ncflags: {flags}\n")
+    found = explore(tmp_path, {"p.c": ATOI_AND_DIV}, "--board", "b.yaml")
+    assert found.summary["stopped"] == "exhausted"
+    with closing(sqlite3.connect(found.folder / "campaign.db")) as record:
+        codes = {code for (code,) in record.execute("SELECT DISTINCT code FROM tests")}
+    assert codes == {0, 1, 2}
+
+
+@pytest.mark.parametrize("board", ["native", "native32", "mps2-an385", "riscv32-virt"])
+def test_all_models_fit_into_one_unit(board: str, tmp_path: Path) -> None:
+    toolchain = Toolchain(find_board(board))
+    for number, cflags in enumerate(((), ("-O2",), ("-O2", "-D_FORTIFY_SOURCE=2"))):
+        library = Library(toolchain, cflags, stdin=True)
+        unit = tmp_path / f"models{number}.c"
+        unit.write_text(library.load(sorted(library.texts())))
+        run_tool([toolchain.board.cc, *toolchain.board.cflags, *cflags, "-w", "-fsyntax-only", str(unit)], "models")

@@ -12,6 +12,10 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.image.toolchain import Toolchain
 
+# With optimization glibc's headers define some functions themselves, which are models here (atoi, tolower), and with
+# this macro of the distributions' others (sprintf): in one unit that is a second definition.
+_ONLY_DECLARED = ("-D__NO_INLINE__", "-U_FORTIFY_SOURCE")
+
 
 class Library:
     """The models that a program can call."""
@@ -39,7 +43,8 @@ class Library:
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             unit = Path(work) / "models.c"
             unit.write_text("".join(f'#include "{self._files[name]}"\n' for name in names), encoding="utf-8")
-            text = preprocess(self._toolchain.board.cc, self._toolchain.library_flags(self._cflags), unit)
+            flags = [*self._toolchain.library_flags(self._cflags), *_ONLY_DECLARED]
+            text = preprocess(self._toolchain.board.cc, flags, unit)
             return text.replace(f'"{unit}"', f'"{LIBRARY}"')  # the same each time
 
 
