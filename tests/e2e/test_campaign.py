@@ -45,6 +45,9 @@ int main(void)
 
 ENDLESS = MANY.replace("b[14]", "b[40]")  # its 2^40 paths have no end, so that a busy machine does not come too late
 
+# Some seconds on any machine: a record is committed each second, and at the end.
+SLOWLY = MANY.replace("b[14]", "b[16]").replace("return n", "for (volatile int w = 0; w < 3000; w++) {}\n    return n")
+
 # Half a minute of questions that Z3 gives up on, in the first paths.
 HARD = """
 #include "score.h"
@@ -150,7 +153,7 @@ def test_a_bug_with_its_place_and_replay(board: str, tmp_path: Path) -> None:
 
 
 def test_a_killed_campaign_ends_with_the_same_paths(tmp_path: Path) -> None:
-    source = write(tmp_path, MANY.replace("b[14]", "b[16]"))  # some seconds
+    source = write(tmp_path, SLOWLY)
     whole = summary("--out", "whole", source, folder=tmp_path)
     for _ in range(10):  # on a busy machine a campaign may be at its end before its record has been seen
         shutil.rmtree(tmp_path / "o", ignore_errors=True)
@@ -220,7 +223,7 @@ def test_limits(tmp_path: Path) -> None:
     assert (found["stopped"], found["runs"]) == ("max-tests", 5)
     found = summary("--resume", "o", "--max-tests", "7", folder=tmp_path)
     assert (found["stopped"], found["runs"]) == ("max-tests", 12)
-    assert summary("--time", "0.2", source, folder=tmp_path)["stopped"] == "time"
+    assert summary("--time", "0.2", write(tmp_path, ENDLESS), folder=tmp_path)["stopped"] == "time"
 
 
 def test_the_time_is_kept_while_the_solver_works(tmp_path: Path) -> None:
