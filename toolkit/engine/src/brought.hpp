@@ -57,17 +57,14 @@ class Brought {
 
     void add_path(u64 hash, u64 length, bool is_new) {
         lengths.push_back(length);
-        if (is_new)
-            hashes.push_back(hash), fresh.push_back(length);
-        else
-            ++redundant;
+        if (is_new) hashes.push_back(hash), fresh.push_back(length);
     }
 
     nanobind::list rows{};       // each of up to eight rows
     std::vector<u64> hashes{};   // of new paths
     std::vector<u64> lengths{};  // of each row's path, in conditions
     std::vector<u64> fresh{};    // the same of new paths
-    u64 redundant = 0, unchecked = 0;
+    u64 unchecked = 0;
     u64 retried = 0;                  // tests under which a target had ended, and that came to an end on another
     u64 bytes_in = 0, bytes_out = 0;  // over the line
     std::unordered_map<u64, u64> unflipped{};  // by coverage index times four and reason

@@ -242,25 +242,24 @@ u128 Decoded::most_values(Id value) const {
 }
 
 void Decoded::say(Leaves &leaves) {
-    if (!settled_ && !reach_) return;
-    for (const Ref &leaf : leaves)
-        if (const Deps &deps = node(leaf).deps; deps.meets(settled_) || deps.meets(reach_)) {
-            for (Ref &each : leaves) each = constant_of(each);
-            return;
-        }
+    if (!is_told_of(leaves)) return;
+    for (Ref &leaf : leaves) leaf = constant_of(leaf);
 }
 
 void Decoded::say_of_value(Leaves &leaves) {
-    if (!settled_ && !reach_) return;
-    auto is_known = [this](Id leaf) {
-        const Deps &deps = node(leaf).deps;
-        return deps.meets(settled_) || deps.meets(reach_);
-    };
-    if (std::none_of(leaves.begin(), leaves.end(), is_known)) return;
+    if (!is_told_of(leaves)) return;
     Leaves before = leaves;
-    say(leaves);
+    for (Ref &leaf : leaves) leaf = constant_of(leaf);
     for (std::size_t i = 0; i < leaves.size(); ++i)
         if (!node(leaves[i]).deps) vanished = Deps::both(vanished, node(before[i]).deps);
+}
+
+bool Decoded::is_told_of(const Leaves &leaves) const {
+    if (!settled_ && !reach_) return false;
+    return std::any_of(leaves.begin(), leaves.end(), [this](Id leaf) {
+        const Deps &deps = node(leaf).deps;
+        return deps.meets(settled_) || deps.meets(reach_);
+    });
 }
 
 Ref Decoded::constant_of(const Ref &leaf) {

@@ -91,6 +91,7 @@ class Decoded {
     void learn_compared(Id condition, const ByteSet &left);
     void fix(Id value, Id constant);
     Ref constant_of(const Ref &leaf);
+    bool is_told_of(const Leaves &leaves) const;  // the path says something of one of them
     bool is_open(Id expr, u128 stored, u128 computed);
     void undo(const Change &change);
 

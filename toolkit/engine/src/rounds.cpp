@@ -364,7 +364,6 @@ void add_rounds(nb::module_ &m) {
         .def_ro("hashes", &Brought::hashes)
         .def_ro("lengths", &Brought::lengths)
         .def_ro("fresh", &Brought::fresh)
-        .def_ro("redundant", &Brought::redundant)
         .def_ro("unchecked", &Brought::unchecked)
         .def_ro("retried", &Brought::retried)
         .def_ro("bytes_in", &Brought::bytes_in)

@@ -1158,8 +1158,6 @@ class Brought:
     def fresh(self) -> list[int]:
         """The same of those whose path is new."""
     @property
-    def redundant(self) -> int: ...
-    @property
     def unchecked(self) -> int: ...
     @property
     def retried(self) -> int:
